@@ -37,8 +37,8 @@ _kwarpctl_words() {
 
 _kwarpctl() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=''
-	# Readline treats "=" as a word of its own.  Directly after KNOB= the word to complete is
-	# the value, of which nothing is typed yet.
+	# Readline treats "=" as a word of its own.  Directly after KNOB= nothing of the value is
+	# typed yet, so the word to complete is empty.
 	[ "$word" != = ] || word=''
 	[ "$COMP_CWORD" -lt 2 ] || command=${COMP_WORDS[1]}
 	COMPREPLY=()

@@ -11,7 +11,7 @@ def check_netns(case):
     """Are the network devices of the links in this network namespace?"""
     mode = rdma.netns_mode(case.host)
     found = []
-    # A link in another namespace is only worth a warning if this namespace has a link, too.
+    # A link in another namespace is a problem if this namespace has no link, else only a warning.
     make = warning if case.local_links() else problem
     for link in case.links:
         if not link.here:

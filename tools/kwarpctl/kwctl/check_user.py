@@ -30,7 +30,8 @@ def library(host):
 
 
 def providers(host, path, name):
-    """Files of a provider in the folder of libibverbs: for each private version the path."""
+    """Find the files of a provider in the folder of libibverbs.  Return a path for each private
+    version of libibverbs for which there is a file."""
     folder = os.path.dirname(path) + "/libibverbs"
     found = {}
     for file in host.list(folder):

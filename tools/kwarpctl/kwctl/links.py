@@ -134,7 +134,7 @@ def add_netdev(link, interfaces):
 
 
 def find_links(host, only=None):
-    """All links, or the link of that name."""
+    """All links of kwarp or, if ONLY is given, the link with that name."""
     names = [n for n in host.list(CLASS) if is_ours(host, n)]
     if only is not None and only not in names:
         known = "there is no link" if not names else "there are " + ", ".join(names)

@@ -123,8 +123,8 @@ class Module(Checks):
         self.found(check_module.check_modules, PROBLEM, "rdma_cm: it is not loaded")
         self.host.remove("/sys/class/infiniband_verbs")
         self.found(check_module.check_modules, PROBLEM, "ib_uverbs: it is not loaded")
-        # If the module kwarp is not loaded, check_module() reports that, and these two checks have no
-        # findings.
+        # If the module kwarp is not loaded, check_module() reports that, and these two checks have
+        # no findings.
         self.host.remove("/sys/module/kwarp")
         self.assertEqual(check_module.check_modules(self.about()), [])
         self.assertEqual(check_user.check_device_files(self.about()), [])
@@ -172,8 +172,8 @@ class Links(Checks):
 
     def test_namespace(self):
         self.host.put(KWLO + "/ports/1/gid_attrs/ndevs/0", "far0")
-        # The programs of this namespace can still use the link kws, so that kwlo is in another
-        # namespace is only a warning.
+        # The programs of this namespace can still use the link kws, so the finding about kwlo is
+        # only a warning.
         self.found(check_link.check_netns, WARNING, "kwlo is on far0, which is in another")
         self.host.put(KWLO + "/ports/1/state", "1: DOWN")
         for finding in check_link.check_links(self.about()):

@@ -33,7 +33,10 @@ def sleeps(cell):
 
 
 def rate_cells():
-    """Throughput. Cells whose figures are compared with each other come one after the other."""
+    """Throughput. Cells whose figures are compared with each other come one after the other.
+
+    So a machine that becomes slower or faster during the run affects them alike.
+    """
     for qps, sizes in ((1, SIZES), (8, (64, 65536)), (64, (64, 65536)), (512, (64, 65536))):
         for size in sizes:
             for op in OPS:

@@ -186,7 +186,7 @@ class Srp:
 class Rnbd:
     """RNBD over RTRS, which has no transport but RDMA.
 
-    RTRS answers with Writes with immediate data, which siw does not have.
+    siw cannot take part: RTRS answers with Writes with immediate data, which siw does not have.
     """
 
     transports = ("rdma",)

@@ -110,7 +110,8 @@ ping_test() {
 #
 # perftest's server has a listener for a control connection, closes it, and then opens a second
 # listener on the same port. If the client connects too early, it is refused and crashes, or it
-# waits for ever in the queue of the first listener. In both cases it has not printed the head.
+# waits for ever in the queue of the first listener. In both cases the client has not printed the
+# head, and the caller tries again.
 perf_has_begun() {
 	grep -q '#bytes' "$logs/client"
 }

@@ -93,14 +93,15 @@ kernel_since() {
 	[ "$(printf '%s\n' "$1" "$(uname -r)" | sort -V | head -n 1)" = "$1" ]
 }
 
-# check WHAT COMMAND...: the command must succeed.
+# check WHAT COMMAND...: run the command; if it fails, the case fails, and WHAT is in the message.
 check() {
 	local what=$1
 	shift
 	"$@" || fail "$what: '$*' gave $?"
 }
 
-# check_fails CODES WHAT COMMAND...: the command must end with one of these statuses ("1 3").
+# check_fails CODES WHAT COMMAND...: run the command; if its exit status is not one of CODES, such
+# as "1 3", the case fails.
 check_fails() {
 	local codes=$1 what=$2 rc=0
 	shift 2
@@ -126,7 +127,8 @@ show_logs() {
 	done
 }
 
-# Runs at the end of every case, also after a failure or a time-out.
+# Kill the programs that the case has left, and show the logs if it has failed. This runs at the end
+# of every case, also after a time-out.
 case_cleanup() {
 	local rc=$? name
 	trap - EXIT TERM INT

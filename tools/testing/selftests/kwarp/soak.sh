@@ -259,7 +259,7 @@ slab_objects() {
 
 quiet_memory() {
 	wait_until 30 "no object is left" no_objects
-	# Wait a second: RCU frees objects later, and so does the network with ended namespaces.
+	# Wait a second, because RCU and deleted network namespaces free their objects with a delay.
 	holds_within 1 false || :
 	samples+=("$(kernel_memory)")
 }

@@ -5,7 +5,7 @@
     timers.py request ADDR PORT    connect and send 3 octets of a Request
     timers.py verdict ADDR PORT    send a whole Request; the program at the other end never answers
     timers.py rtr ADDR PORT        send a whole Request, and no FPDU after the Reply
-    timers.py linger ADDR PORT     the same; do not close after the device has closed
+    timers.py linger ADDR PORT     like rtr, but do not close after the device has closed
     timers.py terminate ADDR PORT  send an FPDU with a wrong CRC, read the Terminate, do not close
     timers.py reply ADDR PORT      listen, read a Request, send no Reply
 

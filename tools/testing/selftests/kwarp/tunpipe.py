@@ -75,7 +75,10 @@ class Segment:
         return 0, 0
 
     def claim(self, begin, end):
-        """Return the packet with one SACK block changed: that from end on now begins at begin."""
+        """Return the packet with one SACK block changed.
+
+        The block that begins at sequence number end is extended: it then begins at begin.
+        """
         at, length = self.sack_option()
         packet = bytearray(self.packet)
         for left in range(at, at + length, 8):
@@ -89,7 +92,11 @@ class Segment:
 
 
 class Stream:
-    """One direction of a connection: which segments are dropped, and claimed in a SACK block."""
+    """One direction of a connection: the segments that this program drops.
+
+    Claimed: acknowledgments are changed so that a SACK block covers the second dropped segment,
+    which the receiver has never got.
+    """
 
     def __init__(self):
         self.seen, self.top = 0, None

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Links on network devices other than veth. The device under test is NETDEV in both namespaces. It
-# uses the veth pair of the other cases (kwv0, kwv1) or a second pair (kwy0, kwy1):
+# Links on network devices other than veth. END is 0 or 1, the number of a namespace and of what
+# belongs to it. The device under test is NETDEV in both namespaces. It uses the veth pair of the
+# other cases (kwv0, kwv1) or a second pair (kwy0, kwy1):
 #
 #     netns kwarp-0                                   netns kwarp-1
 #     kwx 198.51.100.1 ----- kwv0, kwy0 ..veth.. kwv1, kwy1 ----- kwx 198.51.100.2

@@ -5,8 +5,8 @@
 # suspend and resume. Also link-local addresses, which are valid on one interface only. The file
 # 70-lifecycle.sh is about interfaces that go down or are deleted.
 
-# link_local END: print the link-local address of that end; print nothing while duplicate address
-# detection runs.
+# link_local END: print the link-local address of the interface in namespace END (0 or 1). Print
+# nothing while duplicate address detection runs.
 link_local() {
 	ip -n "${NS[$1]}" -6 -o addr show dev "${DEV[$1]}" scope link -tentative |
 		awk '{ sub("/.*", "", $4); print $4; exit }'
@@ -68,8 +68,8 @@ bond_uses() {
 	[ "$(in_ns "$1" cat "/sys/class/net/$NETDEV/bonding/active_slave")" = "$2" ]
 }
 
-# bond_moves DOWN UP: both bonds change to the other pair of interfaces, and traffic continues
-# there.
+# bond_moves DOWN UP: take the pair of interfaces DOWN down. Both bonds must change to the pair UP,
+# and the traffic must continue over it.
 bond_moves() {
 	local i
 	ip -n "${NS[0]}" link set "${1}0" down

@@ -3,7 +3,7 @@
 #
 # Tests of the counts (rdma statistic, hw_counters): the counts of both ends agree, and a counter
 # that is bound to a queue pair counts that queue pair only. Also details of objects, debugfs and
-# traces.
+# traces. END is 0 (client) or 1 (server), the number of a namespace and of its link.
 
 stats_links() {
 	skip_on siw "has other counts"
@@ -84,7 +84,6 @@ stats_case() {
 }
 
 stats_imm_case() {
-	# libsiw supports neither immediate data nor atomic operations.
 	skip_on kwarp-siw "libsiw has neither immediate data nor atomic operations"
 	stats_case "$@"
 }
@@ -155,7 +154,8 @@ has_details() {
 	done
 }
 
-# The details of a connection have its ports, and ss finds the same connection by these ports.
+# "rdma resource show" has the driver's details of each object. Those of a connection have its TCP
+# ports, and ss finds the same connection by these ports.
 details_case() {
 	local port
 	stats_links
@@ -189,7 +189,7 @@ need_debugfs() {
 	has_debugfs || skip "this kernel has no debugfs"
 }
 
-# debug_says END FILE WORDS: a line of the link's file in debugfs contains these words.
+# debug_says END FILE WORDS: true if a line of this file of the link in debugfs matches WORDS.
 debug_says() {
 	cat "$DEBUGFS"/kwarp/*-"${LINK[$1]}"/"$2" >"$CASE_DIR/debug.$2.log" &&
 		has_line "$CASE_DIR/debug.$2.log" "$3"

@@ -11,8 +11,8 @@ ctl() {
 	in_ns "$end" kwarpctl "$@" >"$CASE_DIR/ctl.log" 2>"$CASE_DIR/ctl-error.log"
 }
 
-# ctl_json END EXPRESSION ARGS...: run kwarpctl with these arguments and --json. The Python
-# expression must be true; in it, "found" is the output.
+# ctl_json END EXPRESSION ARGS...: run kwarpctl with these arguments and --json in namespace END (0
+# or 1). The Python expression must be true; in it, "found" is the output.
 ctl_json() {
 	local end=$1 what=$2
 	shift 2
@@ -98,7 +98,8 @@ ctl_bench_case() {
 	own_links
 	new_port
 	serve server "$PORT" kwarpctl bench --server --port "$PORT"
-	# On an emulated processor perftest may have no clock for measuring latency.
+	# On an emulated processor perftest may have no clock for measuring latency, so only the
+	# rates are checked.
 	for addr in "${IP[1]}" "${IP6[1]}"; do
 		ctl_json 0 "len(found) == 5 and all(run['rate'] > 0 for run in found if 'rate' in run)" \
 			bench "$addr" --port "$PORT"

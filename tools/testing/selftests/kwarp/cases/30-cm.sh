@@ -2,8 +2,9 @@
 # shellcheck shell=bash
 #
 # Tests of the connection manager: librdmacm's example programs; links that are added while programs
-# listen; startup over a network that loses segments; data with a SYN; ends with different knobs,
-# and the resulting startup frames.
+# listen; startup over a network that loses segments; data with a SYN; ends with different knobs
+# (settings of a link), and the resulting startup frames. END is 0 or 1, the number of a namespace
+# and of its link.
 
 ucmatose_case() {
 	local addr=$1 conns
@@ -255,7 +256,8 @@ crc_required_case() {
 	expect_in unasked '^fpdus right=0 zero=[1-9][0-9]* wrong=0$'
 }
 
-# The initiator's mpa_rev decides the revision; the responder's knob has no effect.
+# The knob mpa_rev of the initiator's link decides the MPA revision of a connection; the knob of the
+# responder's link has no effect.
 mpa_rev_case() {
 	skip_on siw "it has no knobs"
 	own_links

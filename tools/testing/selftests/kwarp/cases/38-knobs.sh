@@ -19,7 +19,8 @@ knob_rights_case() {
 	n0 setpriv --bounding-set=-sys_admin sh -c "cat $knobs/crc && echo off >$knobs/crc"
 	[ "$(<"$knobs/crc")" = off ] || fail "the knob has not changed"
 	echo on >"$knobs/crc"
-	# Root without CAP_NET_ADMIN, and without CAP_SYS_MODULE, which is for the module loader.
+	# Setting a default (a module parameter) takes CAP_NET_ADMIN, or CAP_SYS_MODULE, which the
+	# module loader has. Root that lacks both must fail.
 	! setpriv --bounding-set=-net_admin,-sys_module --inh-caps=-net_admin,-sys_module \
 		sh -c "echo off >$defaults/crc" || fail "a default was set without CAP_NET_ADMIN"
 	[ "$(<"$defaults/crc")" = on ] || fail "the default has changed"

@@ -6,7 +6,7 @@
 #
 #     dd -- /dev/rnbd0 -- rnbd_client, rtrs_client -- kwlo ..TCP, 10.99.0.1.. kwlo -- rtrs_server, rnbd_server -- /dev/ram0
 #
-# Debian's kernels have neither module. The project's user-mode kernels have both:
+# Debian's kernels have neither RTRS nor RNBD. The project's user-mode kernels have both:
 #
 #     scripts/e2e.sh --kernel uml-up kernel-rnbd
 #

@@ -24,8 +24,8 @@ qperf_case() {
 	done
 }
 
-# libfabric_case ENDPOINT PROVIDER: the program sends data to its peer, gets them back, and
-# compares.
+# libfabric_case ENDPOINT PROVIDER: run fi_pingpong with this type of endpoint and this provider of
+# libfabric. It sends data to its peer, gets them back, and compares.
 libfabric_case() {
 	local count
 	count=$(by_profile 100 10)

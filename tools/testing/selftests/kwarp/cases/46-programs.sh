@@ -122,8 +122,8 @@ CEPH_OPTIONS=(--no-config-file --log_file= --log_to_stderr true --err_to_stderr 
 	--auth_client_required none --auth_service_required none --auth_cluster_required none
 	--ms_type async+rdma --ms_public_type async+rdma --ms_async_rdma_type iwarp --ms_async_rdma_cm true)
 
-# ceph_at END PROGRAM ARGUMENTS...: set CEPH to the command that runs the program with the device of
-# that end.
+# ceph_at END PROGRAM ARGUMENTS...: set CEPH to the command that runs the program of Ceph with the
+# RDMA device at end 0 or 1.
 ceph_at() {
 	CEPH=("$2" "${CEPH_OPTIONS[@]}" --ms_async_rdma_device_name "${LINK[$1]}" "${@:3}")
 }

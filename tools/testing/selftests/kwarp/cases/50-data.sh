@@ -4,7 +4,8 @@
 # Cases that run kwdata, which makes random RDMA operations. Both ends check contents and guard
 # zones, and sources are overwritten immediately after completion (see kwdata.h).
 
-# data_own_flags END: print the options that kwdata needs on a link of this type.
+# data_own_flags END: print the options that kwdata needs for the type of the link at END (0:
+# client, 1: server).
 data_own_flags() {
 	[ "$(link_type "$1")" != siw ] || echo -Q
 }
@@ -118,9 +119,9 @@ data_dmabuf() {
 	reap 60 server
 }
 
-# data_dmabuf_huge OPTION: a dma-buf of huge pages. On some kernels the driver's mapping of such a
-# buffer has other pages than the mapping of the process. There the registration may fail, but it
-# must not give access to other memory.
+# data_dmabuf_huge OPTION: run kwdata with a dma-buf of huge pages as its memory. On some kernels
+# the driver's mapping of such a buffer has other pages than the mapping of the process. On these
+# kernels the registration may fail, but it must not give access to other memory.
 data_dmabuf_huge() {
 	local pages=/proc/sys/vm/nr_hugepages
 	skip_on siw "dma-bufs are not offered"

@@ -75,8 +75,9 @@ pair_down() {
 	unmark "$PAIR_RP_FILTER"
 }
 
-# pair_link_up LINK TYPE: add a link on the interface LINK. interop_case in 60-interop.sh has the
-# reasons of the knobs.
+# pair_link_up LINK TYPE: add a link with the name LINK on the interface of the same name. On a link
+# of kwarp, CRC is off, because siw assembles a CRC wrongly that comes in two parts, and
+# peer_to_peer is off for the reason that 60-interop.sh has.
 pair_link_up() {
 	kernel_link_up "$1" "$2" "$1"
 	[[ $2 != kwarp* ]] || {

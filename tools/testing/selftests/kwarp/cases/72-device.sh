@@ -33,8 +33,9 @@ active_again() {
 	[ "$(activations)" -ge "$1" ]
 }
 
-# Add a siw link on the same network device. For a network device, the RDMA core of some kernels
-# finds only the RDMA device that was added last.
+# Add a siw link on the network device of kwarp's link. For a network device, the RDMA core of some
+# kernels finds only the RDMA device that was added last, here siw's. kwarp's link must get its
+# events nevertheless.
 siw_beside() {
 	load_type siw
 	check "adding a siw link" n0 rdma link add kwsiw type siw netdev "${DEV[0]}"
@@ -103,9 +104,10 @@ renamed_case() {
 # The kernel reports the present name of a renamed interface to the port mapper daemon. Connections
 # work while the daemon runs, and after it has ended.
 iwpmd_case() {
-	# taskset: iwpm_register_pid() of the core sends its message to the daemon before it has
-	# stored what the answer is for. An answer on another processor may find a NULL pointer
-	# (seen on 7.2).
+	# Run all programs on one processor (taskset), because of a fault of the core:
+	# iwpm_register_pid() sends its message to the daemon before it has stored what the answer
+	# is for. An answer on another processor may come first and find a NULL pointer (seen on
+	# 7.2).
 	local one_cpu=(taskset -c 0) name=kwother port
 	skip_on siw "it tells the name that the interface had first"
 	own_links

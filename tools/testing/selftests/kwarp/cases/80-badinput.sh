@@ -105,13 +105,14 @@ rejected() {
 	[ "$(grep -c ' rejected after' "$CASE_DIR/crowd.log")" -ge "$1" ]
 }
 
-# rejected_before SECONDS: some client was rejected within this time after its Request.
+# rejected_before SECONDS: true if some client was rejected within this time after its Request.
 rejected_before() {
 	awk -v least="$1" '/ rejected after/ && $4 < least { found = 1 } END { exit !found }' "$CASE_DIR/crowd.log"
 }
 
-# some_waited_in_tcp PORT: connections wait in TCP, or a client has been rejected already. On a slow
-# kernel the first clients may be rejected before the last ones have connected.
+# some_waited_in_tcp PORT: true if connections wait in TCP's accept queue, or if a client has been
+# rejected already. On a slow kernel the first clients may be rejected before the last ones have
+# connected, and no connection waits.
 some_waited_in_tcp() {
 	rejected 1 || some_wait_in_tcp "$1"
 }
@@ -137,9 +138,9 @@ ulp_full_case() {
 	stop server KILL
 }
 
-# crowded PORT LEAST: all clients have connected, and at least LEAST connections still exist.
-# Startup timers may have ended some already, and most of them on a slow kernel, where it takes
-# longer than these timers to connect all clients.
+# crowded PORT LEAST: true if all clients have connected, and at least LEAST connections still
+# exist. Startup timers may have ended some connections already. On a slow kernel, where it takes
+# longer than these timers to connect all clients, one connection is enough.
 crowded() {
 	grep -q 'all have begun' "$CASE_DIR/crowd.log" &&
 		[ "$(n1 ss -Htn state established "sport = :$1" | wc -l)" -ge "$(by_profile "$2" 1)" ]
@@ -178,7 +179,8 @@ half_open_case() {
 	[ "$STATUS" = 0 ] || fail "the server ended with status $STATUS"
 }
 
-# lasted NAME MS: the time that timers.py has measured is MS milliseconds or a little more.
+# lasted NAME MS: wait until the peer NAME (timers.py) ends, and check that it has measured MS
+# milliseconds or a little more.
 lasted() {
 	local ms most=$(($2 + 1500 * SLOWNESS))
 	reap $((60 + $2 / 1000)) "$1"
@@ -258,8 +260,8 @@ unset scenario
 
 # -------------------------------------------------- wrong calls, scribbled queues
 
-# Print options for kwverbs that leave out checks (-k) with another result on this type of link or
-# with its library.
+# Print the options of kwverbs for this type of link. -k: this check does not count, because it has
+# another result on the link or with its library. -o: kwverbs posts no wrong requests.
 verbs_options() {
 	case $KWARP_LINK in
 	# A Send that is posted before the connection exists waits for the connection.

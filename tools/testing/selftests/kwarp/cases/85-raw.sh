@@ -85,8 +85,8 @@ raw_start_group() {
 
 # raw_without_crc GROUP...: run the cases of these groups that use FPDUs, with CRC off at both ends.
 # With -q most cases run only once, with whole or cut writes. The seed differs from that of
-# raw_group, so that on a slow kernel, where raw_group runs each case in one role only, a case has the
-# other role here.
+# raw_group, so that on a slow kernel, where raw_group runs each case in one role only, a case has
+# the other role here.
 raw_without_crc() {
 	skip_on siw "its table of known differences is one with CRC"
 	own_links
@@ -112,7 +112,8 @@ raw_with_markers() {
 	raw_run -q -M 1 -S $((${KWARP_RAW_SEED:-1} + 2)) $(raw_groups "$@")
 }
 
-# One stream sends more Read Requests than agreed, while another one runs with verified data.
+# One connection sends more Read Requests than agreed, and must be ended. Another connection, with
+# verified data, must continue.
 raw_beside_traffic() {
 	own_links
 	traffic bystander

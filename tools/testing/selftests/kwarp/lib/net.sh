@@ -2,7 +2,8 @@
 # shellcheck shell=bash
 #
 # The two network namespaces and the veth pair between them: make and remove them, lose and delay
-# packets, read TCP's counters. Sourced by ../lib.sh, which has the names and addresses.
+# packets, read TCP's counters. Sourced by ../lib.sh, which has the names and addresses. END is 0 or
+# 1, the number of a namespace and of its interface.
 
 n0() {
 	ip netns exec "${NS[0]}" "$@"
@@ -126,7 +127,7 @@ no_netem() {
 	unmark "$RUN/netem"
 }
 
-# tcp_count END NAME: print a counter of the TCP of that end.
+# tcp_count END NAME: print the counter NAME of TCP (nstat) of that namespace.
 tcp_count() {
 	in_ns "$1" nstat -asz "$2" | awk -v name="$2" '$1 == name { print $2 }'
 }

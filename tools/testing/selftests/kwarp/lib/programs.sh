@@ -32,7 +32,8 @@ start() {
 	PIDS[$name]=$PID
 }
 
-# serve NAME PORT COMMAND...: start a server in namespace 1, and wait until it listens.
+# serve NAME PORT COMMAND...: start a server in namespace 1, or in namespace SERVER_END if that is
+# set, and wait until it listens.
 serve() {
 	local name=$1 port=$2
 	shift 2
@@ -46,7 +47,8 @@ listening_or_gone() {
 	listens "$1" "$2" || gone "$1"
 }
 
-# ended SECONDS NAME: wait until the program ends; STATUS is its status.
+# ended SECONDS NAME: wait until the program ends, and set STATUS to its exit status. The case fails
+# if the program still runs after SECONDS times SLOWNESS.
 ended() {
 	local seconds=$1 name=$2
 	if ! holds_within $((seconds * SLOWNESS)) gone "${PIDS[$name]}"; then
@@ -60,13 +62,14 @@ ended() {
 	unset "PIDS[$name]"
 }
 
-# reap SECONDS NAME: wait until the program ends; it must have succeeded.
+# reap SECONDS NAME: like ended, but the case also fails if the program has not succeeded.
 reap() {
 	ended "$1" "$2"
 	[ "$STATUS" = 0 ] || fail "$2 ended with status $STATUS"
 }
 
-# stop NAME [SIGNAL]: end the program by a signal; STATUS is its status.
+# stop NAME [SIGNAL]: end the program by a signal (TERM by default), and set STATUS to its exit
+# status.
 stop() {
 	kill "-${2:-TERM}" "${PIDS[$1]}" 2>/dev/null || :
 	ended 15 "$1"
