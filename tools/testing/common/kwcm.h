@@ -42,10 +42,10 @@ int kwcm_expect(struct rdma_event_channel *ch, enum rdma_cm_event_type type, int
  */
 struct rdma_cm_id *kwcm_resolve(const char *addr, const char *port);
 /*
- * Return: a new id with an event channel of its own, which listens. A failure ends the program.
+ * Return: a new id that listens, with an event channel of its own. A failure ends the program.
  */
 struct rdma_cm_id *kwcm_listen(const char *addr, const char *port, int backlog);
-/* Like kwcm_listen(). The connections send with IP type of service @tos; 0: the default. */
+/* Like kwcm_listen(), but the connections send with IP type of service @tos; 0: the default. */
 struct rdma_cm_id *kwcm_listen_tos(const char *addr, const char *port, int backlog, uint8_t tos);
 /* Destroy an id and its event channel. */
 void kwcm_destroy(struct rdma_cm_id *id);

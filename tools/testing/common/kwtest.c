@@ -19,7 +19,10 @@ static void print(const char *fmt, va_list ap)
 {
 	char line[512];
 
-	/* One write() for each line, because threads and the peer write to the same log. */
+	/*
+	 * Write each line at once: other threads, and the program at the other end, write to the
+	 * same log.
+	 */
 	vsnprintf(line, sizeof(line), fmt, ap);
 	fprintf(stderr, "%s: %s\n", kw_prog, line);
 }
@@ -51,7 +54,7 @@ void kw_die(enum kw_exit code, const char *fmt, ...)
 	va_start(ap, fmt);
 	print(fmt, ap);
 	va_end(ap);
-	/* _Exit(), not exit(), because other threads still run. */
+	/* _Exit(), not exit(): exit handlers must not run while other threads still work. */
 	fflush(NULL);
 	_Exit(code);
 }

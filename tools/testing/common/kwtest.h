@@ -16,7 +16,7 @@
 enum kw_exit {
 	KW_OK = 0,
 	KW_MISMATCH = 1,	/* wrong data, a damaged guard zone, a wrong answer */
-	KW_SETUP = 2,		/* usage, or the test could not be set up */
+	KW_SETUP = 2,		/* a wrong command line, or the test could not be set up */
 	KW_LOST = 3,		/* the connection ended before the work was done */
 	KW_STALL = 4,		/* no progress for too long */
 };
@@ -41,7 +41,7 @@ void kw_count_objects(const char *dev, char *line, size_t len);
  * @flag: set to true; the option has no argument
  * @text: gets the argument
  * @number: gets the argument, a number from @min to @max
- * @big: the same with 64 bits
+ * @big: gets the argument, a 64-bit number from @min to @max
  * @call: called with the argument
  */
 struct kw_option {

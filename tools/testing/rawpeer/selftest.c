@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * kwrawpeer: the functions of wire/ against byte-exact examples, without any device. Examples A to
- * F are FPDUs: those of RFC 5044 figures 5 and 6, and others made in the same way. RFC 7306 has no
- * examples: here is a frame of each of its messages.
+ * G2 are FPDUs: those of RFC 5044 figures 5 and 6, and others made in the same way. RFC 7306 has no
+ * examples, so this file has a whole FPDU for each of its messages.
  */
 #include "scenarios.h"
 #include "kwtest.h"
@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A Send in one segment, with 24 zero octets, as in the figures of RFC 5044. */
+/* Make the ULPDU of a Send in one segment, with 24 zero octets, as in the figures of RFC 5044. */
 static size_t rfc_send(uint32_t msn, uint8_t *ulpdu)
 {
 	struct kwraw_seg s;

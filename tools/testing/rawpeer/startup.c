@@ -62,7 +62,7 @@ static void send_part(struct attempt *a, const uint8_t *buf, size_t len, enum wa
 		kwraw_reset(&a->c);
 }
 
-/* All connections have to end within the time, counted from now. Return their number. */
+/* Wait until all connections have ended, at most @within_ms from now. Return their number. */
 static unsigned int expect_ends(int within_ms)
 {
 	int64_t until = kw_now_ms() + within_ms, left;
@@ -87,7 +87,7 @@ static unsigned int expect_ends(int within_ms)
 	return n;
 }
 
-/* A Request as most peers send it: CRC, revision 1, five octets of private data. */
+/* Make a Request as most peers send it: CRC, revision 1, five octets of private data. */
 static size_t good_request(struct kwraw_mpa *m, uint8_t *buf)
 {
 	kwraw_mpa_init(m, kwraw_req_key, KWRAW_MPA_C, 1);
@@ -110,7 +110,10 @@ static unsigned int req_garbage(int arg)
 	return expect_ends(kwraw_env.prompt_ms);
 }
 
-/* Each octet of the key is wrong once; then PD_Length is above its limit of 512. */
+/*
+ * Send Requests with one error each: a wrong octet of the key, the key of a Reply, or a PD_Length
+ * above its limit of 512.
+ */
 static unsigned int req_wrong(int arg)
 {
 	uint8_t buf[KWRAW_MPA_MAX];

@@ -11,19 +11,19 @@
 #include "runner/step.h"
 
 /*
- * Offset, in a region that begins at @place of the consumer's arena, of the first octet whose
- * address is a multiple of 8.
+ * Offset, in a region that begins at offset @place of the consumer's memory (the arena), of the
+ * first octet whose address is a multiple of 8. The arena begins at a page.
  */
 #define ALIGNED(place)	((8 - ((place) & 7)) & 7)
 
-/* Offsets of the first aligned words of KWT_RW, KWT_IOVA and KWT_WIN. */
+/* Offsets of the first aligned words of these regions, whose places are in target/places.c. */
 #define RW_OFF		ALIGNED(0x2003)
 #define IOVA_OFF	ALIGNED(0xf007)
 #define WIN_OFF		ALIGNED(0x21c03)
 
 /*
- * Members of steps. ADD and SWAP are Atomic Requests, of the raw peer (RP_SEG) or of the device
- * (RP_GET). POST_ADD and POST_SWAP are requests of the consumer (RP_POST). RESP is an Atomic
+ * Members of struct rp_step. ADD and SWAP are Atomic Requests, of the raw peer (RP_SEG) or of the
+ * device (RP_GET). POST_ADD and POST_SWAP are requests of the consumer (RP_POST). RESP is an Atomic
  * Response.
  */
 #define ADD(n)		.op = KWRAW_ATOMIC_REQ, .data = (n), .compare_mask = ~0ULL

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwrawpeer: what a case is. A case is a list of steps (runner/step.h), or a function that gets the
- * run (runner/run.h). A case runs in each of its roles, once with every write in one piece and once
- * cut at random places.
+ * kwrawpeer: what a case is. A case is a list of steps (runner/step.h), or a function. A run is one
+ * execution of a case (struct rp in runner/run.h). A case runs in each of its roles, once with
+ * every write in one piece and once with writes cut at random places.
  *
  * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
  * program on the device under test.
@@ -23,7 +23,7 @@
 
 #include "runner/step.h"
 
-/* The end of a connection that the raw peer is: it connects (Initiator) or listens (Responder). */
+/* Role of the raw peer in the startup: it connects (Initiator) or listens (Responder). */
 enum rp_role {
 	RP_INIT = 1,
 	RP_RESP = 2,
@@ -43,11 +43,11 @@ enum rp_role {
  * @no_rights: before it connects or accepts, the consumer takes all rights to its memory from the
  *	peer; @no_atomics: all but those to read and to write
  * @plain: writes are never cut at random places
- * @markers: runs only if the run asks for markers; @no_markers: only if not
- * @crc: runs only if the run asks for CRC; @no_crc: only if not
- * @first: steps in full operation before @steps, the same for several cases
- * @steps: steps in full operation
- * @run: called instead of the steps, when there is no connection yet
+ * @markers: the case runs only if the raw peer asks for markers; @no_markers: only if it does not
+ * @crc: the case runs only if the raw peer asks for CRC; @no_crc: only if it does not
+ * @first: steps before @steps, the same for several cases
+ * @steps: steps after the startup of the connection
+ * @run: function that is called instead of the steps, when there is no connection yet
  */
 struct rp_case {
 	const char *name, *ids;

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
- */
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
  * program on the device under test. This file: the control channel between the two, on which the
@@ -14,7 +11,7 @@ void rp_ctl_open(void);
 void rp_ctl_close(void);
 /*
  * Send a command and wait for the answer. Return what follows "ok" in the answer, or NULL if the
- * answer is "no".
+ * answer begins with "no".
  */
 const char *rp_ctl(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The last answer, unchanged. It says why rp_ctl() has returned NULL. */

@@ -45,7 +45,7 @@ static bool same_octets(struct rp *r, const char *what, const uint8_t *want, siz
 
 /* -------------------------------------------------------------------- Terminate */
 
-/* The Terminate that has to come, octet by octet; returns its length. */
+/* Write to @buf the Terminate that has to come, octet by octet. Return its length. */
 static size_t make_terminate(struct rp *r, const struct rp_step *s, uint8_t *buf)
 {
 	const struct rp_sent *about = &r->sent[(r->n_sent - 1 - s->of) % RP_LAST_SENT];
@@ -74,8 +74,9 @@ static size_t make_terminate(struct rp *r, const struct rp_step *s, uint8_t *buf
 }
 
 /*
- * The event of the consumer that belongs to an error. A wrong access of the peer to memory has an
- * event of its own (Documentation/protocol.rst).
+ * Return the asynchronous event that the consumer has to get for this error. A wrong access of the
+ * peer to memory (error 0/1/any, or 1/1/0 to 1/1/3) has an event of its own, see
+ * Documentation/protocol.rst.
  */
 static enum ibv_event_type event_of(uint16_t err)
 {
@@ -164,7 +165,7 @@ static void expect_read_request(struct rp *r, const struct rp_step *s, size_t hd
 	uint8_t want[28];
 
 	kwraw_read_encode(&rd, want);
-	if (!s->size)		/* a Read of no octets may name any buffer */
+	if (!s->size)		/* a Read of no octets may name any sink, and any source */
 		memcpy(want, got + hdr, 12);
 	if (!s->size)
 		memcpy(want + 16, got + hdr + 16, 12);
@@ -177,7 +178,7 @@ static void expect_read_request(struct rp *r, const struct rp_step *s, size_t hd
 	};
 }
 
-/* After @hdr octets of headers, exactly the @len octets @want have come. */
+/* Check that after @hdr octets of headers exactly the @len octets @want have come. */
 static bool same_rdmap(struct rp *r, const char *what, const uint8_t *want, size_t hdr, size_t len)
 {
 	if (!same_octets(r, what, want, hdr, len))
@@ -187,7 +188,7 @@ static bool same_rdmap(struct rp *r, const char *what, const uint8_t *want, size
 	return !r->failed;
 }
 
-/* The device chooses the Request Identifier, so any is right. */
+/* Compare an Atomic Request. The device chooses its Request Identifier, so any is right. */
 static void expect_atomic_request(struct rp *r, const struct rp_step *s, size_t hdr)
 {
 	bool swap = s->aop == KWRAW_CMP_SWAP;
@@ -274,7 +275,7 @@ static void expect_segment(struct rp *r, const struct rp_step *s)
 
 /* ------------------------------------------------------------------ completions */
 
-/* Flags, invalidated STag and Immediate Data of a completion have to be right. */
+/* Check flags, invalidated STag and Immediate Data of a completion. */
 static void same_extras(struct rp *r, const struct rp_step *s, unsigned int flags, uint32_t stag,
 			uint32_t imm)
 {

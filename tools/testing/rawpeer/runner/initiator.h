@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwrawpeer: what cases share in which the raw peer is the Initiator of the startup.
+ * kwrawpeer: functions for cases in which the raw peer is the Initiator of the startup.
  *
  * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
  * program on the device under test.
@@ -10,12 +10,12 @@
 
 #include "runner/start.h"
 
-/* Stands for a length of private data if any length is right. */
+/* Value of a length of private data (@told) that accepts any length. */
 #define RP_ANY_LENGTH	9999
 
 /**
  * struct rp_offer - a Request, and the Reply that has to come
- * @rev, @flags: of the Request; C and M are added as the options of the run say
+ * @rev, @flags: of the Request; C and M are added as the command line says
  * @pd_len: octets of private data, without IRD and ORD
  * @ird, @ord: half words of the Request with their flags, if its flag S is set
  * @c_ird, @c_ord: IRD and ORD that the consumer asks for
@@ -41,7 +41,10 @@ void rp_check_told(struct rp *r, const char *got, unsigned int want);
 void rp_check_reply(struct rp *r, const struct rp_offer *o);
 /* Exchange two messages: a Send of the raw peer, after which the device may send, and its Send. */
 void rp_exchange_as_initiator(struct rp *r);
-/* Make a connection that the consumer accepts, use it and end it. @what, @n: see rp_again(). */
+/*
+ * Make a connection that the consumer accepts, use it and end it. @what, @n: name of the
+ * connection, see rp_again().
+ */
 void rp_accepted(struct rp *r, const struct rp_offer *o, const char *what, int n);
 
 #endif /* RAWPEER_INITIATOR_H */

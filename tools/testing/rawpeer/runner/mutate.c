@@ -23,7 +23,7 @@ static struct {
 	unsigned int refused, terminated[3], reset;
 } outcome;
 
-/* Does the frame announce more octets than it has? Then the device can only wait. */
+/* Does the frame announce more octets than it has? Then the device waits for the rest. */
 static bool is_short(const uint8_t *frame, size_t len)
 {
 	size_t pd = frame[18] << 8 | frame[19];
@@ -40,8 +40,8 @@ static int patience(bool spoiled, const uint8_t *frame, size_t len)
 }
 
 /*
- * Let the consumer accept the connection, unless the device refuses it. An incomplete frame leads
- * to neither, so there is no reason to wait long.
+ * Let the consumer accept the connection, and receive the Reply. Return false if the device has
+ * refused the connection, or if neither has happened after @wait_ms: the frame may be incomplete.
  */
 static bool accepted(struct rp *r, int wait_ms, struct kwraw_mpa *reply)
 {
@@ -81,7 +81,7 @@ static bool start(struct rp *r, bool spoiled)
 	if (!accepted(r, patience(spoiled, buf, len), &theirs))
 		return false;
 	kwraw_full_operation(&r->c, &ours, &theirs);
-	/* What counts are the flags that were sent, not those before the change. */
+	/* The device uses the flags that were sent (octet 16), not those before the change. */
 	r->c.rx.markers = buf[16] & KWRAW_MPA_M;
 	r->c.crc = (theirs.flags | buf[16]) & KWRAW_MPA_C;
 	return true;
@@ -113,7 +113,7 @@ static bool start_responder(struct rp *r, bool spoiled)
 		return false;
 	}
 	kwraw_full_operation(&r->c, &ours, &theirs);
-	/* What counts are the flags that were sent, not those before the change. */
+	/* The device uses the flags that were sent (octet 16), not those before the change. */
 	r->c.rx.markers = buf[16] & KWRAW_MPA_M;
 	r->c.crc = (theirs.flags | buf[16]) & KWRAW_MPA_C;
 	return !strncmp(verdict, "ESTABLISHED", 11);
@@ -132,7 +132,7 @@ static void take_terminate(struct rp *r, const uint8_t *ulpdu, size_t len)
 		rp_fail(r, "a Terminate about a CRC, which is not in use");
 }
 
-/* Read what the device sends, up to a Terminate, the end, or the end of the time. */
+/* Read what the device sends, until a Terminate, the end of the connection, or a time limit. */
 static void listen_to(struct rp *r)
 {
 	static uint8_t ulpdu[KWRAW_ULPDU_MAX];
@@ -188,7 +188,10 @@ static void finish(struct rp *r)
 
 static void talk(struct rp *r, enum rp_change how)
 {
-	/* After a changed startup frame it is not known which steps would be right. */
+	/*
+	 * In one connection of three the consumer's window is bound first. Not after a changed
+	 * startup frame: nobody knows then which answers to the steps would be right.
+	 */
 	stream.windowed = how != RP_CHANGE_REQUEST && kw_one_in(&rng, 3);
 	if (stream.windowed)
 		rp_steps(r, rp_window);
@@ -225,7 +228,7 @@ static void one_connection(struct rp *r)
 	finish(r);
 }
 
-/* After all streams, a correct connection has to work. */
+/* Check that a correct connection still works after all mutated streams. */
 static bool still_good(struct rp *r)
 {
 	static const struct rp_step steps[] = {

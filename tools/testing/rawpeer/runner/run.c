@@ -13,15 +13,20 @@
  *	-S seed                   decides where writes are cut, and the mutations
  *	-T ms                     limit for what has to happen at once (default 2000)
  *	-F factor                 all time limits are multiplied by it
- *	-q                        each case once: the seed decides whether whole or cut. Cases that
- *	                          need markers, or no CRC, still run both whole and cut
- *	-qq                       all cases, each once and in one role: an even seed chooses the
+ *	-q                        run each case once: the seed decides whether its writes are whole
+ *	                          or cut. Cases that need markers, or no CRC, still run both ways
+ *	-qq                       run each case once and in one role: an even seed chooses the
  *	                          roles that an odd seed leaves out
- *	-w                        each case once, with whole writes
+ *	-w                        run each case only with whole writes
  *	-v                        print every step and command
  *
- * A known difference that does not occur is reported. A reason that begins with "!" means that the
- * case is not run at all. A line "= REASON" is the reason for all lines below it that have none.
+ * Without -q and -w, a case runs twice in each of its roles: with every write in one piece (whole),
+ * and with writes cut at random places.
+ *
+ * A known difference is a case that the tested device is known to fail; its failure is reported,
+ * but the run of kwrawpeer does not fail. A known difference that does not occur is reported, too.
+ * A reason that begins with "!" means that the case is not run at all. A line "= REASON" is the
+ * reason for all lines below it that have none.
  *
  * A name on the command line of which no case runs is a failure, unless known differences with
  * "!" exclude its cases. A run without any case is a failure, too.
@@ -78,8 +83,8 @@ static struct {
 } opt = { .seed = 1, .count = 500 };
 
 /*
- * Numbers of runs. @skipped: that were not made; @barred: those among them that a known difference
- * with "!" forbids.
+ * Numbers of runs. @known: runs that failed as a known difference says; @skipped: runs that were
+ * not made; @barred: skipped runs that a known difference with "!" forbids.
  */
 static struct {
 	unsigned int passed, failed, known, skipped, barred;
@@ -165,7 +170,7 @@ static uint64_t mix_name(uint64_t seed, const struct rp_case *k)
 	return seed;
 }
 
-/* A seed of the case and role, so that the writes of each are cut at different places. */
+/* Make a seed from case and role, so that the writes of each are cut at different places. */
 static uint64_t seed_of(const struct rp_case *k, enum rp_role role)
 {
 	return mix_name(kw_mix(opt.seed, role), k);
@@ -210,7 +215,11 @@ static unsigned int count_decided(void)
 	return count.passed + count.failed + count.known + count.barred;
 }
 
-/* Does the case run only once? With -q it does, because other runs have it whole and cut. */
+/*
+ * Does the case run only once in a role? With -q it does: the test suite uses -q without CRC and
+ * with markers, and runs the same cases whole and cut without -q. Cases that need markers, or no
+ * CRC, run only with -q, so they run both ways.
+ */
 static bool once(const struct rp_case *k)
 {
 	return opt.quick > 1 || (opt.quick && !k->markers && !k->no_crc);
@@ -261,7 +270,7 @@ static bool wanted(const struct rp_group *g, const struct rp_case *k, char **nam
 	return n == 0;
 }
 
-/* A name that selects no case is an error: otherwise, a mistyped name would seem to pass. */
+/* End the program if a name selects no case: otherwise, a mistyped name would seem to pass. */
 static void check_names(char **names, int n)
 {
 	const struct rp_case *k;
@@ -279,7 +288,7 @@ static void check_names(char **names, int n)
 	}
 }
 
-/* The roles in which the case runs. With -qq it is one, which depends on the seed. */
+/* Return the roles in which the case runs: with -qq only one, which depends on the seed. */
 static unsigned int roles_of(const struct rp_case *k)
 {
 	if (opt.quick < 2 || k->role != RP_BOTH)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwrawpeer: one run of one case, and what all runs share: addresses, time limits, verdicts.
+ * kwrawpeer: a run, which is one execution of a case, and what all runs share: addresses, time
+ * limits, verdicts.
  *
  * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
  * program on the device under test.
@@ -15,7 +16,7 @@
  * struct rp_where - addresses, time limits and flags of all runs
  * @addr, @port: the consumer's listener; @control: port of its control channel
  * @own, @own_port: where the raw peer listens; @listener: socket that listens there
- * @prompt_ms: limit for what has to happen at once; @slow: factor on all time limits
+ * @prompt_ms: time limit for what has to happen at once; @slow: factor on all time limits
  * @want_crc, @want_markers: the raw peer asks for CRC, for markers, at startup
  */
 struct rp_where {
@@ -60,7 +61,7 @@ struct rp_reads {
 /**
  * struct rp_atomic - an atomic operation that waits for its Response
  * @id: Request Identifier
- * @off: for an operation of the consumer, offset in its arena at which the value is stored
+ * @off: for an operation of the consumer, offset in its memory at which the value is stored
  */
 struct rp_atomic {
 	uint32_t id, off;
@@ -94,7 +95,7 @@ struct rp_region {
  * @pos: position in the stream of payload octets
  * @to: octets of the device's current Write that have come
  * @recv: number of the receive buffer that the next Send goes to
- * @sent: the last segments that were sent; @n_sent: number of all
+ * @sent: the last segments that were sent; @n_sent: number of all that were sent
  * @ours, @our_atomics: Reads and atomic operations of the raw peer that wait for their Responses;
  *	@theirs, @their_atomics: those of the consumer
  * @out, @out_len: octets that are to be sent together
@@ -122,12 +123,13 @@ struct rp {
 /* Key of the stream of test data (kw_fill()) from which the raw peer takes payloads. */
 #define RP_PAYLOAD_KEY	0xf00d
 
-/* Commands of kwrawpeer that work on cases. */
+/* True if @command is one that works on cases, which rp_main() runs: list, run, or mutate. */
 bool rp_knows(const char *command);
 int rp_main(int argc, char **argv);
+/* Make @count connections with mutated streams, see runner/mutate.c. Return an exit code. */
 int rp_mutate(unsigned int count, uint64_t seed);
 
-/* Report that the run has failed. After the first failure nothing is reported. */
+/* Report that the run has failed. Only the first failure of a run is reported. */
 void rp_fail(struct rp *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Time limit, in milliseconds, for what has to happen at once. */
 int rp_soon(void);

@@ -10,15 +10,18 @@
 
 #include "runner/run.h"
 
-/* The consumer's next connection event has to have this name. */
+/* Check that the consumer's next connection event has this name. */
 void rp_cm(struct rp *r, const char *name);
 /* Prepare the consumer for a connection: receives, IRD, ORD and rights as the case wants them. */
 void rp_begin(struct rp *r);
-/* Make the TCP connection. As Responder, the raw peer has not read the Request yet. */
+/* Make the TCP connection. A raw peer that is the Responder does not read the Request here. */
 bool rp_tcp(struct rp *r);
 /* Make a connection in full operation, with rp_begin(), rp_tcp() and the startup frames. */
 bool rp_open(struct rp *r);
-/* The connection has to end as @how says (RP_ANY_END and so on), and no octet may come before. */
+/*
+ * Check that the connection ends as @how says (RP_ANY_END, RP_BY_FIN, RP_BY_RST), and that no octet
+ * comes before its end.
+ */
 void rp_ended(struct rp *r, unsigned int how);
 /*
  * End a run: close the connection, and check that each request of the consumer has completed and
@@ -33,17 +36,17 @@ void rp_finish(struct rp *r);
 #define RP_D		0x4000
 #define RP_DEPTH	0x3fff
 
-/* Flags C and M of the raw peer's frames, as the options of this run say. */
+/* Return flags C and M for the raw peer's startup frames, as the command line says. */
 uint8_t rp_flags(void);
-/* Make the frame an enhanced one (RFC 6581), with these half words. */
+/* Make the frame an enhanced one (RFC 6581), with these half words for IRD and ORD. */
 void rp_depths(struct kwraw_mpa *m, uint16_t ird, uint16_t ord);
 /* Send a startup frame; false on failure. */
 bool rp_send_frame(struct rp *r, const struct kwraw_mpa *m);
-/* Like rp_open(), but the raw peer asks for markers even if the options of this run do not. */
+/* Like rp_open(), but the raw peer asks for markers even if the command line does not. */
 bool rp_open_with_markers(struct rp *r);
 /*
- * End this connection and prepare for another one of the same run. If the run has failed, @what and
- * @n are reported: they name the connection.
+ * End this connection and prepare for another one of the same run. @what and @n name the connection
+ * that ends, for a message if the run has failed.
  */
 void rp_again(struct rp *r, const char *what, int n);
 

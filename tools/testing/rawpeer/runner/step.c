@@ -15,7 +15,7 @@
 
 #define FILLER		0xee
 
-/* The oldest Read of the consumer that waits: the next Read Response answers it. */
+/* Return the oldest Read of the consumer that is not answered yet: the next Response answers it. */
 static struct rp_rreq *their_read(struct rp *r)
 {
 	return &r->theirs.r[r->theirs.head % RP_READS];
@@ -57,7 +57,7 @@ static size_t put_header(struct rp *r, const struct rp_step *s, uint8_t *buf)
 	return kwraw_seg_encode(&seg, buf);
 }
 
-/* The part of a Terminate that returns the length and the DDP header of a segment. */
+/* Write the part of a Terminate that returns the length and the DDP header of a segment. */
 static void put_about(const struct rp_step *s, uint8_t *buf)
 {
 	struct kwraw_seg seg;
@@ -101,7 +101,7 @@ static size_t put_read(struct rp *r, const struct rp_step *s, uint8_t *buf)
 	return 28;
 }
 
-/* The Request Identifier of the next Atomic Request. */
+/* Return the Request Identifier of the next Atomic Request. */
 static uint32_t next_id(const struct rp *r, const struct rp_step *s)
 {
 	return (RP_ATOMIC_ID + r->our_atomics.tail) ^ s->id_x;
@@ -119,7 +119,7 @@ static size_t put_atomic(struct rp *r, const struct rp_step *s, uint8_t *buf)
 	return KWRAW_ATOMIC_REQ_LEN;
 }
 
-/* The oldest atomic operation of the consumer that waits: the next Atomic Response answers it. */
+/* Return the consumer's oldest atomic operation without an answer: the next Response answers it. */
 static struct rp_atomic *their_atomic(struct rp *r)
 {
 	return &r->their_atomics.a[r->their_atomics.head % RP_READS];
@@ -159,7 +159,7 @@ static size_t put_ulpdu(struct rp *r, const struct rp_step *s, uint8_t *buf)
 	return s->cut > (int)len ? 0 : len - s->cut;
 }
 
-/* Offset in the consumer's arena at which the device stores the payload. */
+/* Return the offset in the consumer's memory (arena) at which the device stores the payload. */
 static uint32_t arena_offset(struct rp *r, const struct rp_step *s)
 {
 	if (!kwraw_is_tagged(s->op))
@@ -204,7 +204,7 @@ static void remember(struct rp *r, const uint8_t *ulpdu, size_t len)
 	sent->len = len;
 }
 
-/* After a segment was sent, update MSN and MO for the next one, and the list of open requests. */
+/* After a segment was sent, update MSN and MO for the next one, and the lists of open requests. */
 static void move_on(struct rp *r, const struct rp_step *s)
 {
 	unsigned int q = kwraw_queue_of(s->op);

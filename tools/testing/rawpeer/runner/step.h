@@ -15,21 +15,21 @@
 #include "wire/ddp.h"
 #include "wire/mpa.h"
 
-/* What a step does, or what has to happen. The consumer is kwtarget, on the device under test. */
+/* What a step does, or what has to happen in it. Members with @ are those of struct rp_step. */
 enum rp_do {
 	RP_DONE,	/* end of the list of steps */
 	RP_SEG,		/* send a segment */
 	RP_NOISE,	/* send @len octets that are no FPDU */
 	RP_TERM,	/* a Terminate has to come, and the consumer has to get an event */
-	RP_GET,		/* this segment has to come from the device */
+	RP_GET,		/* a segment has to come from the device, as the step describes it */
 	RP_POST,	/* the consumer posts a request */
 	RP_RECV,	/* the consumer posts a receive of @len octets */
-	RP_WC,		/* the consumer's next completion has to be this one */
+	RP_WC,		/* the consumer's next completion has to be as the step describes it */
 	RP_NO_WC,	/* the consumer must have no completion */
 	RP_ARM,		/* the consumer asks for an event at the next solicited completion */
-	RP_AWAKE,	/* the consumer has to get that event */
-	RP_ASLEEP,	/* the consumer must not get that event */
-	RP_EVENT,	/* the consumer's next asynchronous event has to be this one */
+	RP_AWAKE,	/* the event that RP_ARM has asked for has to come */
+	RP_ASLEEP,	/* the event that RP_ARM has asked for must not come */
+	RP_EVENT,	/* the consumer's next asynchronous event has to be @event */
 	RP_DEREG,	/* the consumer deregisters region @at */
 	RP_BUSY,	/* deregistering region @at has to fail: a window is bound to it */
 	RP_BIND,	/* the consumer posts a request that binds the window */
@@ -39,7 +39,7 @@ enum rp_do {
 	RP_FIN,		/* the raw peer half-closes the connection */
 	RP_RST,		/* the raw peer resets the connection */
 	RP_SEE_FIN,	/* the device has to half-close, and to send nothing before */
-	RP_QUIET,	/* nothing may come for a while */
+	RP_QUIET,	/* the device must send nothing, and not close, for a tenth of a second */
 	RP_END,		/* the connection has to end as @end says, and nothing may come before */
 };
 
@@ -79,8 +79,8 @@ enum rp_headers {
  * @more: the segment is not the last one of its message
  * @hit: the payload has to arrive in the consumer's memory. Without @hit, @maybe and @loose the
  *	memory must not change.
- * @maybe: that memory may hold anything afterwards; @loose: the same if CRCs are not in use (with
- *	CRCs, the device checks before it stores)
+ * @maybe: the memory that the payload is for may hold anything afterwards; @loose: the same if CRCs
+ *	are not in use (with CRCs, the device checks before it stores)
  * @t_x: invert the T flag; @dv_x, @rv_x: DDP version, RDMAP version; @op_x: opcode; @stag_x: STag;
  *	@qn_x: queue number; @msn_d: MSN; @mo_d: MO
  * @rsvd, @rdmap_rsvd: reserved bits of the DDP and RDMAP control octets; @term_rsvd: those of the
@@ -99,7 +99,7 @@ enum rp_headers {
  * @id_x: Request Identifier
  * @imm_x: Immediate Data; @rest: the second half of Immediate Data, which has to be ignored
  *
- * RP_GET: @op, @len, @more, @size as above
+ * RP_GET: @op, @len, @more, @size as for RP_SEG
  * @at, @off: where the payload comes from, or the sink of a Read or of an atomic operation
  * @hit: the payload, or the value of an Atomic Response, is what the raw peer has sent last
  * @aop, @data, @compare: of an Atomic Request on all 64 bits; @word: value in an Atomic Response
@@ -155,7 +155,11 @@ struct rp_step {
 
 struct rp;
 
-/* Steps after which a Read of 100 octets by the consumer waits for its Response. */
+/*
+ * Steps after which a Read of 100 octets by the consumer waits for its Response. The first of these
+ * steps, as of many others, is a Write of no octets by the raw peer: a device that is the Responder
+ * sends nothing before the first FPDU of the Initiator (RFC 5044 section 7.1.2).
+ */
 extern const struct rp_step rp_reading[];
 /* Steps after which the consumer's window is bound to this connection. */
 extern const struct rp_step rp_window[];

@@ -59,7 +59,10 @@ static struct kwt_conn *other_conn(struct kwt *t)
 	return &t->conns[t->conn == t->conns];
 }
 
-/* Note an event. Return the connection that it is for; if it is for neither, the current one. */
+/*
+ * Note an event in the connection that it is for, and return that connection. An event for neither
+ * of the two connections counts as one for the current one.
+ */
 static struct kwt_conn *take_note(struct kwt *t, const struct kwcm_event *ev)
 {
 	struct kwt_conn *c = other_conn(t)->id == ev->id ? other_conn(t) : t->conn;
@@ -98,7 +101,7 @@ static void begin(struct kwt *t, char *args, char *answer)
 	kwt_say(answer, "ok");
 }
 
-/* The next event of the current connection; false if none comes within the time. */
+/* Wait for the next event of the current connection. False if none comes within the time. */
 static bool next_event(struct kwt *t, int timeout_ms, struct kwcm_event *ev)
 {
 	do {
@@ -110,7 +113,7 @@ static bool next_event(struct kwt *t, int timeout_ms, struct kwcm_event *ev)
 
 static void say_event(const struct kwcm_event *ev, char *answer)
 {
-	/* The name without RDMA_CM_EVENT_. */
+	/* Leave out the first 14 characters of the name, "RDMA_CM_EVENT_". */
 	sprintf(answer, "ok %s %d %u %u %u", rdma_event_str(ev->type) + 14, ev->status,
 		ev->priv_len, ev->depth, ev->resources);
 }
@@ -223,7 +226,7 @@ static void other(struct kwt *t, char *args, char *answer)
 	kwt_say(answer, "ok");
 }
 
-/* A connection that was reported as established has to be reported as disconnected. */
+/* Wait until a connection that was reported as established is reported as disconnected, too. */
 static void await_disconnect(struct kwt *t, int timeout_ms, char *answer)
 {
 	struct kwcm_event ev;

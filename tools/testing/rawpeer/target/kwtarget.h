@@ -15,7 +15,8 @@
  *	begin IRD ORD SIZE...		restore the arena; the next connection asks for this
  *					IRD and ORD and posts receives of these sizes
  *	no-rights			the next connection takes all rights from its peer
- *	no-atomics			it takes all rights but those to read and to write
+ *	no-atomics			the next connection takes all rights from its peer but
+ *					those to read and to write
  *	accept T			accept a connection request: answer as of cm
  *	reject T			reject a connection request: answer as of cm
  *	connect ADDR PORT [PD_LEN]	begin to connect
@@ -63,7 +64,7 @@
 #define KWT_RECV_OFF	0x17010
 #define KWT_RECV_STEP	0x1000
 #define KWT_RECV_MAX	8
-#define KWT_RECV_OTHER	2	/* receives of the other connection, after KWT_RECV_MAX */
+#define KWT_RECV_OTHER	2	/* receive buffers of the second connection, after the first's */
 #define KWT_RECV_LEN	0xf00
 
 #define KWT_WR_SEND	100	/* first work request id in a send queue; receives count from 0 */

@@ -164,7 +164,10 @@ void kwt_ignore(struct kwt *t, char *args, char *answer)
 	kwt_say(answer, "ok");
 }
 
-/* Store a number in eight octets of the shadow, and of the arena if @store is set. */
+/*
+ * Store a number in eight octets of the shadow (what the arena has to contain), and of the arena if
+ * @store is set.
+ */
 static void word(struct kwt *t, const char *args, bool store)
 {
 	unsigned long long value;

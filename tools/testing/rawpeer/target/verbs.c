@@ -169,7 +169,10 @@ void kwt_post(struct kwt *t, char *args, char *answer)
 	sprintf(answer, "ok %u", KWT_WR_SEND + t->conn->sends++);
 }
 
-/* Each bind changes the key of the window's STag, so the STag of an earlier bind is not valid. */
+/*
+ * Post a bind of the window. Each bind changes the key of the window's STag, so that the STag of an
+ * earlier bind is not valid any more.
+ */
 void kwt_bind(struct kwt *t, char *args, char *answer)
 {
 	const struct kwt_place *p = &kwt_places[KWT_WIN];
@@ -221,7 +224,7 @@ void kwt_wc(struct kwt *t, char *args, char *answer)
 
 	if (!next_wc(t, atoi(args), &wc))
 		return;
-	if (wc.status)		/* of a failed request, only these two are valid */
+	if (wc.status)		/* only these two members are valid for a failed request */
 		wc = (struct ibv_wc){ .wr_id = wc.wr_id, .status = wc.status };
 	sprintf(answer, "ok %llu %d %d %u %u %u %u", (unsigned long long)wc.wr_id, wc.status,
 		wc.opcode, wc.byte_len, wc.wc_flags,
@@ -243,7 +246,7 @@ static bool next_note(struct kwt *t, int timeout_ms)
 
 void kwt_arm(struct kwt *t, char *args, char *answer)
 {
-	/* An earlier case may have ended before its event came. */
+	/* Drop completion events that an earlier case has asked for and not read. */
 	while (next_note(t, 0))
 		;
 	if (!ibv_req_notify_cq(t->conn->cq, 1))
@@ -256,7 +259,7 @@ void kwt_notified(struct kwt *t, char *args, char *answer)
 		kwt_say(answer, "ok");
 }
 
-/* The next asynchronous event, without the two that report no error. */
+/* Wait for the next asynchronous event. Skip the two types that report no error. */
 static bool next_async(struct kwt *t, int timeout_ms, enum ibv_event_type *type)
 {
 	struct pollfd fd = { .fd = t->verbs->async_fd, .events = POLLIN };

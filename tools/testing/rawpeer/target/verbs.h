@@ -32,7 +32,7 @@ static inline void kwt_say(char *answer, const char *text)
  * @cq: its completion queue
  * @slot: number of its first receive buffer; @slots: how many it has. kwt_conn_forget() keeps these
  *	two and @cq.
- * @id: NULL if there is no connection
+ * @id: its connection manager id; NULL if there is no connection
  * @param: parameters for rdma_accept() and rdma_connect()
  * @no_rights: take all rights from the peer; @no_atomics: all but those to read and to write
  * @first: sizes of the receives to post before the connection; @n_first: their number
@@ -52,8 +52,8 @@ struct kwt_conn {
 
 /**
  * struct kwt - the consumer
- * @arena: memory; @shadow: what the arena has to hold; @care: 0 for octets of it that may hold
- *	anything
+ * @arena: all memory of the regions; @shadow: what the arena has to contain; @care: for each octet
+ *	of the arena, 0 if it may contain anything
  * @pd2: a second protection domain, which only KWT_PD is in
  * @mw: the window; NULL: the device has no windows
  * @notes: channel of completion events
@@ -77,13 +77,13 @@ void kwt_open(struct kwt *t, struct ibv_context *verbs);
 /* Destroy what kwt_open() has created, after the last connection. */
 void kwt_close(struct kwt *t);
 
-/* Allocate the arena and register its regions; deregister and free them. */
+/* Allocate the arena and register its regions. kwt_memory_close() deregisters and frees them. */
 void kwt_memory_open(struct kwt *t);
 void kwt_memory_close(struct kwt *t);
 /* Restore the arena, and register the regions that a case has deregistered. */
 void kwt_memory_renew(struct kwt *t);
 
-/* Forget a connection that does not exist any more. */
+/* Reset the state of a connection that does not exist any more. */
 void kwt_conn_forget(struct kwt_conn *c);
 /* Create the queue pair and post the first receives; false and errno on failure. */
 bool kwt_qp_create(struct kwt *t);
@@ -92,8 +92,8 @@ void kwt_qp_destroy(struct kwt *t);
 /* Move the queue pair to the error state. */
 void kwt_qp_stop(struct kwt *t);
 /*
- * Every posted request has to complete, once, as flushed unless @any is set. If not, @answer says
- * what is wrong.
+ * Wait until every posted request has completed, once. The status has to be "flushed", unless @any
+ * is set. If something is wrong, store it in @answer.
  */
 void kwt_all_back(struct kwt *t, int timeout_ms, bool any, char *answer);
 

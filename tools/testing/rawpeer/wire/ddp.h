@@ -94,9 +94,9 @@ struct kwraw_atomic {
 
 void kwraw_atomic_encode(const struct kwraw_atomic *a, uint8_t *buf);
 void kwraw_atomic_decode(const uint8_t *buf, struct kwraw_atomic *a);
-/* The RDMAP part of an Atomic Response. */
+/* Encode the RDMAP part of an Atomic Response. */
 void kwraw_value_encode(uint32_t id, uint64_t value, uint8_t *buf);
-/* Eight octets of Immediate Data. Verbs use only the first half, @imm. */
+/* Encode eight octets of Immediate Data. Verbs use only the first half, @imm. */
 void kwraw_imm_encode(uint32_t imm, uint32_t rest, uint8_t *buf);
 
 /**

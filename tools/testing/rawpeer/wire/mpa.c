@@ -144,7 +144,7 @@ size_t kwraw_fpdu_encode(struct kwraw *c, const void *ulpdu, uint16_t len, unsig
 
 	if (bad & KWRAW_ODD_MARKER) {
 		w.rsvd = 0xdead;
-		w.skew += 3;	/* a receiver takes the two low bits as zero */
+		w.skew += 3;	/* sets the two low bits, which a receiver takes as zero */
 	}
 	if (bad & KWRAW_BAD_PAD)
 		memset(pad, 0xa5, sizeof(pad));
@@ -154,7 +154,7 @@ size_t kwraw_fpdu_encode(struct kwraw *c, const void *ulpdu, uint16_t len, unsig
 	put_octets(&w, head, sizeof(head));
 	put_octets(&w, ulpdu, len);
 	put_octets(&w, pad, pad_of(len));
-	/* A marker between pad and CRC is covered by the CRC. */
+	/* A marker between pad and CRC is put in before the CRC is computed, which covers it. */
 	if (marker_due(w.half))
 		put_marker(&w, true);
 	crc = kwraw_crc(0, buf, w.len);
