@@ -13,7 +13,10 @@
 #include <endian.h>
 #include <string.h>
 
-/* Offsets of the last aligned word of region KWT_RW, and of the last word of a page in it. */
+/*
+ * Offsets of the last aligned word of region KWT_RW, and of the last word of a page in it. The
+ * region has 20000 octets and begins at 0x2003 of the consumer's memory.
+ */
 #define RW_LAST		(RW_OFF + 19984)
 #define RW_PAGE_END	(0x2ff8 - 0x2003)
 
@@ -420,7 +423,7 @@ static void random_vectors(struct rp *r)
 		swap = kw_one_in(&r->rng, 2);
 		v = (struct vector){ .old = kw_rand(&r->rng), .data = kw_rand(&r->rng),
 				     .mask = some_mask(r), .compare_mask = some_mask(r) };
-		/* In half of the runs the comparison is successful. */
+		/* For half of the vectors the comparison is successful. */
 		v.compare = v.old ^ (kw_one_in(&r->rng, 2) ? kw_rand(&r->rng) : ~v.compare_mask);
 		v.stored = swap ? swap_by_bits(&v) : add_by_bits(v.old, v.data, v.mask);
 		one_vector(r, swap ? KWRAW_CMP_SWAP : KWRAW_FETCH_ADD, &v);
@@ -433,7 +436,7 @@ static void random_vectors(struct rp *r)
 #define AT_ONCE		4
 #define ADDED		(2 * ROUNDS * AT_ONCE)
 
-/* Send as many requests as the IRD allows, in one segment of TCP. */
+/* Send as many requests as the IRD allows (AT_ONCE), in one segment of TCP. */
 static void add_at_once(struct rp *r)
 {
 	struct rp_step add = { RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF };
@@ -445,7 +448,10 @@ static void add_at_once(struct rp *r)
 	}
 }
 
-/* Receive the Responses. No value may come twice on both connections. @seen: values that came. */
+/*
+ * Receive AT_ONCE Responses. No value may come twice, on the same connection or on the other one.
+ * @seen: values that came on either.
+ */
 static void take_values(struct rp *r, uint8_t *seen)
 {
 	static uint8_t ulpdu[KWRAW_ULPDU_MAX];
@@ -467,7 +473,7 @@ static void take_values(struct rp *r, uint8_t *seen)
 	}
 }
 
-/* Both connections add to the same word at the same time, and no addition is lost. */
+/* Add to the same word on both connections at the same time. No addition may be lost. */
 static void add_from_both(struct rp *r, struct rp *b)
 {
 	static const struct rp_step put[] = {

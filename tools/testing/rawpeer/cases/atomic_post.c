@@ -394,7 +394,7 @@ const struct rp_case rp_cases_atomic_post[] = {
 	{ .name = NULL }
 };
 
-/* The raw peer sends Atomic Responses whose RDMAP part does not have 12 octets. */
+/* Send Atomic Responses whose RDMAP part does not have 12 octets. The device must refuse each. */
 static void wrong_lengths(struct rp *r)
 {
 	static const int cuts[] = { 12, 8, 4, 1, -1, -4, -8, -500 };

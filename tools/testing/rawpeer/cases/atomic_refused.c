@@ -433,8 +433,8 @@ const struct rp_case rp_cases_atomic_refused[] = {
 };
 
 /*
- * Send step @ask on a new connection: a Terminate with this error has to come. @what, @n: see
- * rp_again().
+ * Send the segment of step @ask on a new connection: a Terminate with error @err has to come.
+ * @what, @n: name of the connection for messages, see rp_again().
  */
 static void refused(struct rp *r, const struct rp_step *ask, uint16_t err, const char *what, int n)
 {
@@ -452,8 +452,9 @@ static void refused(struct rp *r, const struct rp_step *ask, uint16_t err, const
 }
 
 /*
- * Both operations at each misaligned address in a word. The comparison of the CmpSwap would be
- * successful, so a device that carries it out changes memory, which the case sees.
+ * Try both operations at each misaligned address in a word. The compare mask of the CmpSwap is 0,
+ * so its comparison would be successful: a device that carries it out changes memory, and the check
+ * of the memory at the end of the run fails.
  */
 static void misaligned_at(struct rp *r, enum kwt_region at, int off)
 {
@@ -527,7 +528,10 @@ static bool is_answer(const struct kwraw_seg *s, size_t len, unsigned int n, uin
 	return true;
 }
 
-/* Receive answers in order, then a Terminate about a request that is beyond the IRD. */
+/*
+ * Receive answers in the order of the requests, then a Terminate about a request that is beyond the
+ * IRD of 4.
+ */
 static void take_answers(struct rp *r)
 {
 	static uint8_t ulpdu[KWRAW_ULPDU_MAX];
@@ -557,8 +561,8 @@ static void take_answers(struct rp *r)
 }
 
 /*
- * Reads and atomic operations in turns, more than the IRD allows, all in one segment of TCP. The
- * device may answer some of them before it reads the others, so the number of additions that it
+ * Send Reads and atomic operations in turns, more than the IRD allows, all in one segment of TCP.
+ * The device may answer some of them before it reads the others, so the number of additions that it
  * carries out is not known.
  */
 static void too_many(struct rp *r)

@@ -61,7 +61,10 @@ static void request_pd(struct rp *r)
 
 /* ------------------------------------------------------------------- older peers */
 
-/* The device connects again, with revision 1, because it takes the raw peer for an older one. */
+/*
+ * Accept a second connection of the device and receive its Request, of revision 1: if a peer closes
+ * the first connection, or answers with revision 1, the device assumes that it knows only that.
+ */
 static bool called_again(struct rp *r)
 {
 	unsigned int piece = r->c.piece;

@@ -183,8 +183,8 @@ const struct rp_case rp_cases_imm[] = {
 	},
 	{
 		/*
-		 * The connection ends between the two messages: the Write is placed, and no
-		 * receive is used.
+		 * The connection ends after a Write and before its Immediate Data: the Write is
+		 * placed, and no receive is used.
 		 */
 		.name = "imm-lost-behind-write", .ids = "7306-6.4-1",
 		.role = RP_BOTH, .recvs = { 64, 64 },
@@ -399,7 +399,7 @@ const struct rp_case rp_cases_imm[] = {
 	{ .name = NULL }
 };
 
-/* Immediate Data of other than 8 octets, with and without Solicited Event. */
+/* Send Immediate Data that does not have 8 octets, with and without Solicited Event. */
 static void wrong_lengths(struct rp *r)
 {
 	static const int cuts[] = { 8, 7, 4, 1, -1, -2, -4, -8, -500 };

@@ -163,7 +163,7 @@ static bool take_one(struct rp *r, unsigned int *answers, unsigned int *imms, bo
 }
 
 /*
- * The device has to send more Responses than TCP takes while the raw peer reads nothing, and Writes
+ * Let the device send more Responses than TCP takes while the raw peer reads nothing, and Writes
  * with Immediate Data. No Response may come between a Write and its Immediate Data.
  */
 static void imm_between(struct rp *r)

@@ -53,7 +53,10 @@ static bool agreed(struct rp *r, const char *what, bool is, bool on)
 	return !r->failed;
 }
 
-/* A connection that begins with knob crc at @on. The knob changes, the connection does not. */
+/*
+ * Make a connection while knob crc is @on, and then change the knob: the connection must continue
+ * to use CRCs, or not to use them.
+ */
 static void crc_through_change(struct rp *r, bool on)
 {
 	if (!rp_open(r) || !agreed(r, "CRC", r->c.crc, on))
@@ -64,7 +67,7 @@ static void crc_through_change(struct rp *r, bool on)
 	rp_again(r, "CRC", on);
 }
 
-/* The raw peer does not ask for CRCs, so the device's knob decides. */
+/* The raw peer does not ask for CRCs here, so the device's knob decides whether they are used. */
 static void crc_changes(struct rp *r)
 {
 	bool want = rp_where.want_crc;
@@ -79,7 +82,10 @@ static void crc_changes(struct rp *r)
 	rp_ctl("knob crc on");
 }
 
-/* A connection that begins with knob markers at @on. The knob changes, the connection does not. */
+/*
+ * Make a connection while knob markers is @on, and then change the knob: the connection must
+ * continue with markers, or without them.
+ */
 static void markers_through_change(struct rp *r, bool on)
 {
 	if (!rp_open(r) || !agreed(r, "markers", r->c.tx.markers, on))
@@ -111,8 +117,8 @@ static const struct rp_step all_of_7306[] = {
 };
 
 /*
- * Messages that do not exist if knob rfc7306 is off, and the error in the device's Terminate.
- * Queue 3 does not exist then, either.
+ * Messages that the device does not know while knob rfc7306 is off, and the error in its Terminate.
+ * The device does not know queue 3 then, either.
  */
 static const struct {
 	struct rp_step ask;
@@ -145,7 +151,10 @@ static void one_not_known(struct rp *r, size_t i)
 	rp_again(r, "message", i);
 }
 
-/* Connections that begin with knob rfc7306 at one value, and then the knob changes. */
+/*
+ * Change knob rfc7306 while a connection exists. A connection that has begun with the messages of
+ * RFC 7306 keeps them; one that has begun without them does not get them.
+ */
 static void rfc7306_changes(struct rp *r)
 {
 	size_t i;

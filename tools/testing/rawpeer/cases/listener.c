@@ -9,7 +9,7 @@
 #include "runner/control.h"
 #include "runner/initiator.h"
 
-/* Connections whose Request stops after some octets do not prevent others. */
+/* Begin connections whose Request stops after some octets. They must not prevent another one. */
 static void others_get_through(struct rp *r)
 {
 	static const size_t stops[] = { 0, 1, 7, 16, 17, 19, 20, 22 };
@@ -29,8 +29,9 @@ static void others_get_through(struct rp *r)
 }
 
 /*
- * The listener is destroyed while connections are in all states of the startup. iw_cm drops a
- * Request that it has not passed on; the device's timer of ten seconds ends that connection.
+ * Destroy the listener while connections are in all states of the startup: all of them have to end.
+ * iw_cm drops a Request that it has not passed on to the consumer; the device's timer of ten
+ * seconds ends that connection.
  */
 static void listener_closed(struct rp *r)
 {
@@ -56,7 +57,7 @@ static void listener_closed(struct rp *r)
 		rp_exchange_as_initiator(r);
 }
 
-/* The raw peer closes or resets while the consumer accepts, at different moments. */
+/* Close or reset the connection while the consumer accepts it, at different moments. */
 static void accept_races(struct rp *r)
 {
 	struct rp_offer o = { .rev = 1, .c_ird = 4, .c_ord = 4 };

@@ -4,7 +4,7 @@
  * octet, a receive window that never opens, and pages that it gives to TCP by reference and changes
  * while the device reads them.
  *
- * Connections may end because of that. Nothing else may happen to the device.
+ * Such connections may end, but the device must still serve other connections.
  *
  * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
  * program on the device under test.
@@ -41,7 +41,7 @@ static void any_end(struct rp *r)
 	r->out_len = 0;
 }
 
-/* Afterwards, a connection without anything unusual has to work. */
+/* Check that after the unusual connection an ordinary one works. */
 static void still_good(struct rp *r)
 {
 	static const struct rp_step steps[] = {
@@ -63,7 +63,7 @@ static void send_urgent(struct rp *r, size_t len)
 	r->out_len = 0;
 }
 
-/* The urgent octet, and those after it, do not reach the device, so the connection ends. */
+/* The connection has to end: the device does not get the urgent octet, so the stream has a gap. */
 static void expect_lost(struct rp *r)
 {
 	if (r->failed)
@@ -120,7 +120,7 @@ static void urgent_behind(struct rp *r)
 
 /* ----------------------------------------------------------------- tiny segments */
 
-/* All octets are sent one by one, each in a segment of TCP. */
+/* Send all octets one by one, each in a segment of TCP. */
 static void octets(struct rp *r)
 {
 	r->c.piece = 1;
@@ -128,7 +128,7 @@ static void octets(struct rp *r)
 		rp_steps(r, r->k->steps);
 }
 
-/* FPDUs much larger than a segment of TCP. */
+/* Send FPDUs that are much larger than a segment of TCP: the MSS is 100 octets. */
 static void small_mss(struct rp *r)
 {
 	bool up;
@@ -144,7 +144,7 @@ static void small_mss(struct rp *r)
 
 #define STUCK_POSTS	24
 
-/* The consumer posts more Writes than TCP takes while the raw peer reads nothing. */
+/* Let the consumer post more Writes than TCP takes while the raw peer reads nothing. */
 static bool stuck(struct rp *r)
 {
 	static const struct rp_step first = { RP_SEG, .op = KWRAW_WRITE };
@@ -192,8 +192,8 @@ static void stuck_destroy(struct rp *r)
 }
 
 /*
- * Requests that were posted before a disconnect cannot be sent. The device's drain timer, which
- * limits the time for them, ends the connection.
+ * Disconnect while posted requests cannot be sent. The device's drain timer, which limits the time
+ * for requests that were posted before a disconnect, ends the connection.
  */
 static void stuck_disconnect(struct rp *r)
 {
@@ -222,7 +222,7 @@ static void stuck_disconnect(struct rp *r)
  * struct changer - a thread that changes pages while they are being sent
  * @page: the pages
  * @heads: offsets at which FPDUs begin; @n: their number
- * @stop: the thread has to end
+ * @stop: set by the main thread: the thread has to end
  */
 struct changer {
 	uint8_t *page;
@@ -232,8 +232,8 @@ struct changer {
 };
 
 /*
- * Thread: change octets of FPDUs that decide what the device does: length, control octets, tagged
- * offset, and the CRC of the FPDU before.
+ * Thread that changes octets of FPDUs which decide what the device does: length, control octets,
+ * tagged offset, and (at -1) the CRC of the FPDU before.
  */
 static void *change(void *arg)
 {
@@ -296,7 +296,10 @@ static bool splice_out(struct rp *r, int pipe_fd[2], uint8_t *at, size_t len)
 	return true;
 }
 
-/* Send by MSG_ZEROCOPY. The notifications that pages are free are not read. */
+/*
+ * Send by MSG_ZEROCOPY. The notifications that pages may be changed again are not read, because the
+ * pages are changed at any time. False if the connection has ended.
+ */
 static bool zerocopy_out(struct rp *r, const uint8_t *at, size_t len)
 {
 	ssize_t n;

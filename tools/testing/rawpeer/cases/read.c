@@ -420,9 +420,9 @@ const struct rp_case rp_cases_read[] = {
 #define BURST	24
 
 /*
- * More Reads than the IRD allows, all in one segment of TCP. The device may answer some of them
- * before it reads the others, so it is not known which Read is the first one too many. Responses
- * have to come, and then a Terminate about a Read that is beyond the IRD.
+ * Send more Reads than the IRD of 4 allows, all in one segment of TCP. The device may answer some
+ * of them before it reads the others, so it is not known which Read is the first one too many.
+ * Responses have to come, and then a Terminate about a Read that is beyond the IRD.
  */
 static void too_many_reads(struct rp *r)
 {
@@ -528,11 +528,12 @@ static bool take_responses(struct rp *r, const struct rp_step *ask, struct kwraw
 }
 
 /*
- * The source of Reads goes away while the device answers them. The first step of the case, a Read,
+ * Take the source of Reads away while the device answers them. The first step of the case, a Read,
  * is sent many times, and the raw peer reads nothing, so that the Responses are more than TCP
- * takes. The other steps take the source away. One of them is a Send: when the consumer has it, the
- * device has all Read Requests. Responses that the device has not built by then are refused: the
- * Terminate returns the Read without the octets that were answered.
+ * takes. The other steps of the case deregister the source, or invalidate the window. One of them
+ * is a Send: when the consumer has it, the device has all Read Requests. The device refuses the
+ * Responses that it has not built by then: its Terminate returns the Read without the octets that
+ * were answered.
  */
 static void source_goes(struct rp *r)
 {
@@ -616,9 +617,9 @@ static void send_between(struct rp *r)
 }
 
 /*
- * A Read from the window and a Send that invalidates the window, in one segment of TCP. The device
- * may deliver the Send before it answers the Read (RFC 5040 section 5.5), so two answers are right:
- * all octets of the Read, or a Terminate that returns the Read Request.
+ * Send a Read from the window and a Send that invalidates the window, in one segment of TCP. The
+ * device may deliver the Send before it answers the Read (RFC 5040 section 5.5), so two answers are
+ * right: all octets of the Read, or a Terminate that returns the Read Request.
  */
 static void read_then_inv(struct rp *r)
 {

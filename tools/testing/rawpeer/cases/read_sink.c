@@ -20,8 +20,8 @@ const struct rp_case rp_cases_read_sink[] = {
 	},
 	{
 		/*
-		 * A sink needs no remote rights. A Read does not give the peer any: see
-		 * write-into-sink.
+		 * The sink of a Read needs no remote rights. That the peer gets no rights by the
+		 * Read is shown by case write-into-sink.
 		 */
 		.name = "response-local-sink", .ids = "5040-5.2.2-5",
 		.role = RP_BOTH,

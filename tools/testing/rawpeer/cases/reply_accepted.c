@@ -81,7 +81,7 @@ static void markers_asked(struct rp *r)
 
 /* -------------------------------------------------------------------- first FPDU */
 
-/* A Reply and the first FPDU in one write. */
+/* Send the Reply and the first FPDU in one write. The device has to process both. */
 static void reply_with_fpdu(struct rp *r)
 {
 	static uint8_t buf[KWRAW_MPA_MAX + KWRAW_FPDU_MAX];
@@ -111,8 +111,8 @@ static void reply_with_fpdu(struct rp *r)
 }
 
 /*
- * Requests posted before the Reply comes wait for it. The RTR (RFC 6581 section 9.2), the first
- * FPDU of an Initiator, is sent before them.
+ * Let the consumer post requests before the Reply. They have to wait for the Reply, and for the RTR
+ * (RFC 6581 section 9.2), the first FPDU of an Initiator, which the device sends before them.
  */
 static void reply_late(struct rp *r)
 {

@@ -39,7 +39,7 @@ static const struct rtr_choice {
 };
 
 /*
- * After this Reply a Terminate with this error and the end of the connection have to come, and the
+ * Send this Reply. A Terminate with this error and the end of the connection have to come, and the
  * consumer's event has to report a failure.
  */
 static void refused_with(struct rp *r, struct kwraw_mpa *m, uint16_t err)
@@ -88,8 +88,9 @@ static void rtr_forms(struct rp *r)
 }
 
 /*
- * The Responder's ORD has to fit into the consumer's IRD. The device can raise its IRD up to a
- * limit.
+ * Try values of ORD in the Reply. The consumer has asked for an IRD of 4; the device can raise that
+ * to its limit of 128, but not beyond (error 2/0/6). 0x3fff says that the Responder does not
+ * negotiate its ORD.
  */
 static void depths_in(struct rp *r)
 {
@@ -115,7 +116,7 @@ static void depths_in(struct rp *r)
 	}
 }
 
-/* The Reply's IRD is 1, so the device sends the second Read Request after the first Response. */
+/* Reply with an IRD of 1: the device must send the second Read Request after the first Response. */
 static void depths_out(struct rp *r)
 {
 	static const struct rp_step steps[] = {
@@ -141,7 +142,7 @@ static void depths_out(struct rp *r)
 		rp_steps(r, steps);
 }
 
-/* An IRD of 0x3fff in the Reply does not change the ORD that the consumer has asked for. */
+/* Reply with an IRD of 0x3fff, which must not change the ORD of 2 that the consumer asks for. */
 static void depths_open(struct rp *r)
 {
 	static const struct rp_step steps[] = {
@@ -171,7 +172,7 @@ static void depths_open(struct rp *r)
 		rp_steps(r, steps);
 }
 
-/* The consumer's event reports the IRD and ORD of the Reply. */
+/* Check that the consumer's event reports the IRD and ORD of the Reply. */
 static void depths_told(struct rp *r)
 {
 	unsigned int depth = 0, resources = 0;

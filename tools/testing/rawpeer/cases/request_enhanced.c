@@ -45,7 +45,7 @@ static void depths(struct rp *r)
 	}
 }
 
-/* The consumer's event reports the IRD and ORD of the Request. */
+/* Check that the consumer's event reports the IRD and ORD of the Request. */
 static void depths_told(struct rp *r)
 {
 	struct rp_offer o = { .rev = 2, .flags = KWRAW_MPA_S, .ird = 5, .ord = 7, .c_ird = 8,
@@ -64,7 +64,7 @@ static void depths_told(struct rp *r)
 	rp_ctl("destroy");
 }
 
-/* If flag A is 0, flags B, C and D are ignored, and the device does not wait for an RTR. */
+/* Leave flag A at 0: the device must ignore flags B, C and D, and must not wait for an RTR. */
 static void flags_without_a(struct rp *r)
 {
 	struct rp_offer o = { .rev = 2, .flags = KWRAW_MPA_S, .reply = KWRAW_MPA_S, .c_ird = 4,
@@ -85,7 +85,7 @@ static void flags_without_a(struct rp *r)
 #define RTR_WRITE	2
 #define RTR_READ	1
 
-/* The forms that a frame allows, or -1 if its flag A is 0. */
+/* Return the forms of the RTR that a frame allows, or -1 if its flag A is 0. */
 static int rtr_of(const struct kwraw_mpa *m)
 {
 	uint16_t ird = m->pd[0] << 8 | m->pd[1], ord = m->pd[2] << 8 | m->pd[3];
@@ -119,7 +119,7 @@ static void send_rtr(struct rp *r, int form)
 		rp_expect(r, &taken);
 }
 
-/* A whole startup with flag A. @bcd: forms of the RTR in the Request; @depth: IRD and ORD. */
+/* Do a whole startup with flag A. @bcd: forms of the RTR in the Request; @depth: IRD and ORD. */
 static void p2p(struct rp *r, int bcd, uint16_t depth)
 {
 	struct rp_offer o = { .rev = 2, .flags = KWRAW_MPA_S, .c_ird = depth, .c_ord = depth,
@@ -183,7 +183,7 @@ static void rtr_missing(struct rp *r)
 	}
 	kwraw_fin(&r->c);
 	rp_ended(r, RP_ANY_END);
-	/* rdma_cm reports a failed accept by the same event, with a status. */
+	/* rdma_cm may report a failed accept by ESTABLISHED, too, with a status that is not 0. */
 	if (rp_ctl("cm %d", rp_soon()) && !strncmp(rp_ctl_no(), "ok ESTABLISHED 0", 16))
 		rp_fail(r, "established without an RTR");
 }

@@ -27,7 +27,7 @@ static void device_waits(struct rp *r)
 		rp_steps(r, steps);
 }
 
-/* The raw peer sends an FPDU right after the Reply, before the consumer gets its event. */
+/* Send an FPDU right after the Reply has come, before the consumer reads its event. */
 static void fpdu_at_once(struct rp *r)
 {
 	struct rp_step send = { RP_SEG, .op = KWRAW_SEND, .len = 64, .hit = true },
@@ -61,7 +61,7 @@ static void crc_choices(struct rp *r)
 	rp_accepted(r, &o, "C", 1);
 }
 
-/* If the raw peer does not ask for CRCs, they are used if the device wants them. */
+/* The raw peer does not ask for CRCs here. They are used, because the device asks for them. */
 static void crc_not_asked(struct rp *r)
 {
 	struct rp_offer o = { .rev = 1, .c_ird = 4, .c_ord = 4, .reply = KWRAW_MPA_C };
@@ -93,7 +93,7 @@ static void markers_asked(struct rp *r)
 		rp_steps(r, steps);
 }
 
-/* Messages of many lengths, so that there is a marker at each place where one can be in an FPDU. */
+/* Let the device send messages of many lengths, so that markers come at each place of an FPDU. */
 static void markers_everywhere(struct rp *r)
 {
 	struct rp_step post = { RP_POST, .verb = IBV_WR_SEND, .at = KWT_SRC },
@@ -137,7 +137,7 @@ static void longest_segments(struct rp *r, struct rp_step ask, struct rp_step ge
 	}
 }
 
-/* A Send, a Write and a Read Response, each longer than a segment. */
+/* Let the device send a Send, a Write and a Read Response, each longer than a segment. */
 static void long_messages(struct rp *r, unsigned int max)
 {
 	static const struct rp_step

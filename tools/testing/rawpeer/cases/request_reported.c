@@ -27,8 +27,8 @@ static void good_revisions(struct rp *r)
 }
 
 /*
- * Each flag that the device has to ignore in a Request: R and the reserved bits. In revision 1 flag
- * S is reserved, too, and all private data belongs to the consumer.
+ * Set each flag that the device has to ignore in a Request: R and the reserved bits. In revision 1
+ * flag S is reserved, too, and all private data belongs to the consumer.
  */
 static void odd_flags(struct rp *r)
 {
@@ -45,7 +45,7 @@ static void odd_flags(struct rp *r)
 		}
 }
 
-/* Make a connection that the consumer rejects. @what, @n: see rp_again(). */
+/* Make a connection that the consumer rejects. @what, @n: its name, see rp_again(). */
 static void rejected(struct rp *r, const struct rp_offer *o, const char *what, int n)
 {
 	struct kwraw_mpa m;
@@ -64,7 +64,7 @@ static void rejected(struct rp *r, const struct rp_offer *o, const char *what, i
 	rp_again(r, what, n);
 }
 
-/* All lengths of private data. A connection event can report 255 octets at most. */
+/* Try all lengths of private data. A connection event can report 255 octets at most. */
 static void all_pd(struct rp *r)
 {
 	struct rp_offer o = { .rev = 1 };

@@ -4,8 +4,8 @@
  * part of a region without remote rights, so the memory around the window, in the same pages, must
  * not change.
  *
- * While the window is bound, the consumer cannot deregister the region (RP_BUSY). The cases use
- * that to show that a refused message has invalidated nothing.
+ * While the window is bound, the consumer cannot deregister the region (step RP_BUSY). By this step
+ * the cases show that a refused message has not invalidated the window.
  *
  * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
  * program on the device under test.
@@ -190,7 +190,7 @@ const struct rp_case rp_cases_window[] = {
 		},
 	},
 	{
-		/* The message comes between the two segments of a Write. */
+		/* The Send that invalidates the window comes between two segments of a Write. */
 		.name = "window-inv-inside-write", .ids = "5041-7.1-13 5040-8.1.1-6 5041-8.3.1-6",
 		.role = RP_BOTH,
 		.first = rp_window,
@@ -360,8 +360,8 @@ const struct rp_case rp_cases_window[] = {
 #define SPLIT_STEP	3
 
 /*
- * A Write to the window, a Send that invalidates the window, and a Write that comes too late. The
- * three FPDUs are sent in two segments of TCP, cut at octet @at of all. Return the length of all.
+ * Send a Write to the window, a Send that invalidates the window, and a Write that comes too late.
+ * The three FPDUs are sent in two segments of TCP, cut at octet @at. Return their length together.
  */
 static size_t split_at(struct rp *r, size_t at)
 {
@@ -388,7 +388,10 @@ static size_t split_at(struct rp *r, size_t at)
 	len = r->out_len;
 	r->out_len = 0;
 	kwraw_send(&r->c, r->out, at);
-	/* The answer shows that the device has processed what was sent. */
+	/*
+	 * Give the device time to process the first segment: wait for the completion of the Send,
+	 * or, if the Send is not complete yet, make sure that none comes.
+	 */
 	if (at < inv_end)
 		rp_expect(r, &no_wc);
 	else
@@ -415,8 +418,8 @@ static void split_everywhere(struct rp *r)
 }
 
 /*
- * The window is bound to one connection. On another connection, the steps of the case name it, and
- * that connection ends. On the first connection the window still works.
+ * Bind the window to one connection, and name it in the steps of the case on another connection,
+ * which has to end. On the first connection the window still has to work.
  */
 static void on_other_stream(struct rp *r)
 {
