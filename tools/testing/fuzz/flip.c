@@ -26,7 +26,7 @@
 #define GUARD		0x5a
 #define THREAD_SECONDS	1
 
-/* If the parser writes beyond its header buffer, these octets change. */
+/* The parser's state, and octets after it, which change if the parser writes beyond its buffer. */
 struct guarded {
 	struct kwarp_fpdu_rx rx;
 	u8 guard[STREAM_MAX];
@@ -160,7 +160,7 @@ static void run(u32 cut, bool crc, bool markers)
 	runs++;
 }
 
-/* Part 1: change each octet of the first half of the stream. */
+/* Part 1: change each octet of the first half of the stream, before each copy of the parser. */
 static void flip_all(void)
 {
 	u32 cut, i, how, at;
@@ -169,7 +169,7 @@ static void flip_all(void)
 		make_stream(how & 2, how & 4);
 		for (at = 0; at < stream_len / 2; at++) {
 			for (i = 0; i < ARRAY_SIZE(flips); i++) {
-				/* Cut at each place in the first head, and near the octet. */
+				/* Cut at each octet up to 32, and near the octet that changes. */
 				for (cut = 0; cut <= stream_len / 2; cut++) {
 					if (cut > 32 && cut + 4 < at)
 						continue;

@@ -18,10 +18,10 @@
 #include <string.h>
 
 #define EVENT_MS	30000
-#define DEPTH		5	/* no power of two, so cycles begin at different places of a ring */
+#define DEPTH		5	/* not a power of two: cycles begin at different places of queues */
 #define LEN		200
 #define SEND		1000	/* wr_id of Sends; those of receives are smaller */
-#define STALE		2000	/* wr_id of the receive that is posted after the end */
+#define STALE		2000	/* wr_id of the receive that is posted after a connection's end */
 
 static struct {
 	bool server;
@@ -116,7 +116,7 @@ static void keep_early(const struct ibv_wc *wc)
 	early.wc[early.n++] = *wc;
 }
 
-/* The next completion of the queue that request @id is in. */
+/* Wait for the next completion of the queue (send or receive) that request @id is in. */
 static void next_completion(uint64_t id, struct ibv_wc *wc)
 {
 	const int64_t end = kw_now_ms() + EVENT_MS;
@@ -198,7 +198,10 @@ static void to_state(enum ibv_qp_state state)
 		       strerror(rv));
 }
 
-/* Unused receives must be flushed, and so must a Send that is posted after the end. */
+/*
+ * Move the queue pair to the error state, which must flush the unused receives @from to @to - 1. A
+ * Send that is posted afterwards must be flushed, too.
+ */
 static void end_stream(unsigned int from, unsigned int to)
 {
 	to_state(IBV_QPS_ERR);

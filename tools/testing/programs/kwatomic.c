@@ -207,7 +207,10 @@ static bool swap(struct conn *c, uint64_t from, uint64_t to)
 	return c->buf[0] == from;
 }
 
-/* The Write is placed before the CmpSwap that releases the lock is answered. */
+/*
+ * Take the lock, read the number, write the next number, and release the lock. The Write is placed
+ * before the CmpSwap that releases the lock is carried out, so the next owner reads the new number.
+ */
 static void next_number(struct conn *c)
 {
 	uint64_t to = c->peer.words + NUMBER * sizeof(*words), id = c->peer.index + 1;
@@ -322,7 +325,10 @@ static void accept_one(struct rdma_cm_id *id, struct conn *c, unsigned int index
 	must(!rdma_accept(c->id, &p), "accept");
 }
 
-/* The next connect request may arrive before the event "established" of the previous one. */
+/*
+ * Accept all connections. Events may come in any order: the next connect request may arrive before
+ * the event "established" of the previous connection.
+ */
 static void accept_all(struct rdma_cm_id *listener, struct conn *conns)
 {
 	unsigned int asked = 0, there = 0;
@@ -343,7 +349,7 @@ static void accept_all(struct rdma_cm_id *listener, struct conn *conns)
 	}
 }
 
-/* The immediate data of the rounds must arrive in order, each after its Write. */
+/* Check that the immediate data of all rounds arrive in order, each after the data of its Write. */
 static void *server_thread(void *arg)
 {
 	struct conn *c = arg;

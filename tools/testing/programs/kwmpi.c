@@ -75,7 +75,10 @@ static void sums(int round)
 		must(all[i] == (int64_t)ranks * (ranks + 1) / 2 * (i + round), "a sum");
 }
 
-/* Each rank has a part of each window. On one machine Open MPI uses shared memory for windows. */
+/*
+ * Put data into this rank's part of each rank's window, check what the other ranks have put, and
+ * get a part back. On one machine Open MPI uses shared memory for windows, not the network.
+ */
 static void window(uint8_t *out, uint8_t *in, int round)
 {
 	const int len = MAX_LEN / 4;

@@ -93,7 +93,7 @@ static const struct call {
 	  .err = EOPNOTSUPP, .bad = 1 },
 	{ "Immediate Data", .wrs = 1, .opcode = IB_UVERBS_WR_SEND_WITH_IMM, .err = EOPNOTSUPP,
 	  .bad = 1 },
-	/* The core's own checks, before the device is asked. */
+	/* The RDMA core itself refuses the calls below, before it calls the driver. */
 	{ "no such operation", .wrs = 1, .opcode = 99, .err = EINVAL },
 	{ "more than is there", .wrs = 4, .missing = sizeof(struct ib_uverbs_send_wr),
 	  .opcode = IB_UVERBS_WR_SEND, .err = ENOSPC },

@@ -156,7 +156,7 @@ static struct ibv_mr *connect_child(struct rdma_cm_id **idp, uint8_t *buf, size_
 	return mr;
 }
 
-/* Continue to post and poll, and ignore errors. */
+/* Post and poll until the time is over, and ignore errors. */
 static void post_and_poll(struct rdma_cm_id *id, struct ibv_cq *cq, struct ibv_mr *mr, uint8_t *buf)
 {
 	int64_t until = kw_now_ms() + scribble_ms;

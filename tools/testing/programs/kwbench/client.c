@@ -179,7 +179,7 @@ static void write_to_and_fro(struct kb_run *run, uint8_t n)
 	wait_completion(run, KB_DATA);
 }
 
-/* The server answers with the same operation. */
+/* Send a message, and wait until the server has sent one back by the same operation. */
 static void send_to_and_fro(struct kb_run *run)
 {
 	kb_post(run, run->qp, opcodes[run->cfg.op], KB_DATA, run->cfg.size, true);
@@ -221,7 +221,7 @@ void kb_client_latency(struct kb_run *run, double warm, double seconds)
 
 static void compare_one(struct kb_run *run, struct kb_qp *qp)
 {
-	/* A note (message with the count) needs a receive at the peer, like any other message. */
+	/* A note needs a receive at the peer, so wait for a credit, as for any other message. */
 	while (kb_takes_receives(&run->cfg) && !qp->credits)
 		handle_some(run);
 	qp->answered = false;
@@ -232,7 +232,10 @@ static void compare_one(struct kb_run *run, struct kb_qp *qp)
 	kb_check_note(run, qp);
 }
 
-/* One queue pair after the other, because there is room for one note only. */
+/*
+ * Compare the client's and the server's counts, one queue pair after the other, because there is
+ * memory for only one note (message with the count).
+ */
 void kb_client_compare(struct kb_run *run)
 {
 	unsigned int i;

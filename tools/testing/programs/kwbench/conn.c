@@ -31,9 +31,10 @@ static unsigned int recv_depth(const struct kb_run *run)
 }
 
 /*
- * Length of the send queue: the operations under way; the requests that have ended since the last
- * signaled one, whose places are free only when a signaled one completes (the Read at the end of a
- * phase, kwbench.h, needs one of these); and the Sends that return credits.
+ * Length of the send queue: room for the operations under way; for the requests since the last
+ * signaled one, whose places become free only when a later signaled request completes (the Read
+ * that ends a phase, see kwbench.h, uses one of these places); and for the Sends that return
+ * credits.
  */
 static unsigned int send_depth(const struct kb_run *run)
 {
@@ -65,7 +66,10 @@ const char *kb_lacks(const struct kb_config *cfg, struct ibv_context *verbs)
 {
 	struct ibv_device_attr_ex attr;
 
-	/* ibv_query_device() would return the values that the device had when it was created. */
+	/*
+	 * Not ibv_query_device(), which returns the values that the device had when it was created:
+	 * a setting may have changed atomic_cap since.
+	 */
 	if (ibv_query_device_ex(verbs, NULL, &attr))
 		kw_die(KW_SETUP, "cannot query the device");
 	if (kb_is_atomic(cfg) && attr.orig_attr.atomic_cap == IBV_ATOMIC_NONE)

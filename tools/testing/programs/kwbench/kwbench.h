@@ -69,7 +69,7 @@ struct kb_qp {
  * @mem: source of @half octets, then sink of the same size, see kb_sink()
  * @half: the size of an operation; for atomic operations a word for each queue pair
  * @notes: notes to send and received, in the same memory after the sink
- * @signal: one of so many requests is signaled
+ * @signal: one request in this many is signaled
  * @ops: requests posted in this phase
  * @goal: the number that @ops has to reach
  * @turn: in a latency run of Writes: last octet of the previous Write
@@ -150,7 +150,7 @@ void kb_check_note(const struct kb_run *run, const struct kb_qp *qp);
 /* client.c */
 void kb_client_rate(struct kb_run *run, double warm, double seconds);
 void kb_client_latency(struct kb_run *run, double warm, double seconds);
-/* After a rate or a latency: has the server counted as many operations as were posted? */
+/* After a measurement: check that the server has counted as many operations as were posted. */
 void kb_client_compare(struct kb_run *run);
 /* Print how much memory a connection takes. */
 void kb_client_memory(struct kb_run *run, const char *addr, const char *port);

@@ -2,7 +2,8 @@
 /*
  * kwbench is a benchmark: the rate or latency of one kind of traffic between two processes. This
  * file: the server does what the client's connect requests say, one run after the other. The end of
- * a client never ends the server.
+ * a client never ends the server. A note is a message with the number of operations that an end has
+ * counted; a credit says that the peer may send more messages.
  */
 #include "kwbench.h"
 
@@ -130,7 +131,10 @@ static bool has_work(const struct kb_run *run)
 			   run->cfg.flags & KB_LATENCY);
 }
 
-/* For atomic operations the server only waits for the client's note. */
+/*
+ * May the server sleep until an event, instead of polling? If the client asks for that, or in a run
+ * of atomic operations, in which the server only waits for the client's note.
+ */
 static bool may_sleep(const struct kb_config *cfg)
 {
 	return cfg->flags & KB_EVENTS || (kb_is_atomic(cfg) && !(cfg->flags & KB_LATENCY));
@@ -151,7 +155,10 @@ static void answer(struct kb_run *run, struct kb_qp *qp)
 	}
 }
 
-/* A receive is posted again before the message is answered. */
+/*
+ * Handle a message. Its receive is posted again before the message is answered: after the answer
+ * the client may send the next message.
+ */
 static void received(struct kb_run *run, struct kb_qp *qp, const struct ibv_wc *wc)
 {
 	kb_post_recv(run, qp);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * kwbench is a benchmark: the rate or latency of one kind of traffic between two processes. This
- * file: the same over plain TCP, in this program, so that processes, pinning and clocks are those
- * of the other operations.
+ * file: the same measurements over plain TCP sockets, for comparison. They are in this program, so
+ * that processes, pinning and clocks are the same as for RDMA.
  *
  * A stream consists of blocks of one size.  A block that begins with ECHO is answered with a block.
  * Each phase ends with such a block on each connection, so the server has read all that is counted.
@@ -96,7 +96,7 @@ static bool send_all(int fd, const void *buf, size_t len)
 	return true;
 }
 
-/* In a latency run both ends poll, unless option -e asks for events. */
+/* Does the program poll its sockets? In a latency run it does, unless option -e asks for events. */
 static bool polls(const struct tcp_run *run)
 {
 	return run->cfg.flags & KB_LATENCY && !(run->cfg.flags & KB_EVENTS);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * kwbench is a benchmark: the rate or latency of one kind of traffic between two processes.
- * This file: the same over plain TCP sockets, for comparison with RDMA.
+ * This file: the same measurements over plain TCP sockets, for comparison with RDMA.
  */
 #ifndef KWBENCH_TCP_H
 #define KWBENCH_TCP_H

@@ -51,7 +51,7 @@ static void write_and(struct kc_pair *p, void (*idle)(struct kc_end *e, int whic
 	kc_poll_all(&p->a);
 }
 
-/* Polling either of the two completion queues has to send the requests. */
+/* Polling either of the two completion queues has to send the held Writes. */
 static void run_poll(struct kc_pair *p)
 {
 	write_and(p, kc_poll_cq, p->held % 2);
@@ -67,7 +67,8 @@ static void run_arm(struct kc_pair *p)
 }
 
 /*
- * One Send in eight is signaled. Its completion frees its slot, and those of the Sends before it.
+ * Send a message. One Send in eight is signaled: its completion frees its place in the send queue,
+ * and those of the Sends before it.
  */
 static void send_to(struct kc_end *from, struct kc_end *to)
 {
@@ -117,7 +118,10 @@ static void run_sleep(struct kc_pair *p)
 	hear(&p->a);
 }
 
-/* The program has polled, so its next doorbell makes the device hold the send queue. */
+/*
+ * Poll, and then write without a poll. After a poll the device holds the requests of the next
+ * doorbell, so that only the timer can send them.
+ */
 static void run_leave(struct kc_pair *p)
 {
 	int i;
@@ -186,13 +190,17 @@ static const struct test {
 	{ "poll", run_poll, 1000, 0, 10, true },
 	{ "arm", run_arm, 1000, 0, 10, true },
 	/*
-	 * Neither end polls in time, so there are timeouts. At each end the device stops holding
-	 * after KWARP_COALESCE_MISSES timeouts that count, and of up to KWARP_COALESCE_IDLE
-	 * timeouts only one counts.
+	 * Neither end polls in time, so there are timeouts: at most 64, which is 128 for each
+	 * thousand of the 500 rounds. At each of the two ends the device stops holding after 4
+	 * timeouts that count (KWARP_COALESCE_MISSES), and of up to 8 timeouts only one counts
+	 * (KWARP_COALESCE_IDLE).
 	 */
 	{ "sleep", run_sleep, 500, 2, 128, false },
 	{ "leave", run_leave, 20, 1, 4000, false },
-	/* After a few timeouts the device does not hold the next KWARP_COALESCE_OBEY Writes. */
+	/*
+	 * After 4 timeouts (KWARP_COALESCE_MISSES) the device does not hold the next 4096 Writes
+	 * (KWARP_COALESCE_OBEY), which is more than the rounds that are left.
+	 */
 	{ "spin", run_spin, 300, 0, 20, false },
 	{ "realtime", run_realtime, 300, 0, 0, false },
 };

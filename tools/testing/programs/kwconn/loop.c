@@ -29,7 +29,10 @@ static void completions(void)
 	}
 }
 
-/* Has a connection taken too long? Looks at all slots, so at most every 100 ms. */
+/*
+ * End the program if a connection has taken too long. The check looks at all slots, so it is done
+ * at most every 100 ms.
+ */
 static void check_limits(void)
 {
 	static int64_t next;

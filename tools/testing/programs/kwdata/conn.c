@@ -327,7 +327,7 @@ void kd_post_ctl(struct kd_conn *c, enum kd_ctl_kind kind, uint64_t n)
 	kd_post(c, &wr, &nothing, 1);
 }
 
-/* The addresses are written to memory after that of the control messages. */
+/* The hello is a table of addresses. It lies in memory after that of the control messages. */
 void kd_post_hello(struct kd_conn *c)
 {
 	static const struct kd_posted nothing = { .slot = -1 };

@@ -2,7 +2,8 @@
 /*
  * kwdata is a test program: random Writes, Reads and Sends, whose contents both ends check.
  * This file: one connection, with its verbs resources, posting and connecting. The issuer posts
- * the operations of this end; the checker checks the effects of those of the peer.
+ * the operations of this end; the checker checks the effects of those of the peer. Operation n of a
+ * direction uses slot n modulo "window", the number of outstanding operations.
  */
 #ifndef KWDATA_CONN_H
 #define KWDATA_CONN_H

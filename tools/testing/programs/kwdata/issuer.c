@@ -171,7 +171,10 @@ void kd_sent(struct kd_conn *c, uint64_t last)
 		kd_label(c, true, s->n, &s->op, what);
 		if (p->restore && s->op.type == KD_READ)
 			check_sink(c, s, what);
-		/* At once: a device that reads the source too late then sends wrong octets. */
+		/*
+		 * Overwrite the source at once: if the device still reads it, the peer gets wrong
+		 * octets and finds them.
+		 */
 		if (p->restore && !c->quirks)
 			kd_restore(&s->arena, &s->pieces, UINT32_MAX, what);
 		one_less(c, s);

@@ -247,7 +247,7 @@ static void open_gate(const sigset_t *set)
 	pthread_mutex_unlock(&gate.lock);
 }
 
-/* One connection from its set-up to its end. */
+/* Thread: serve one connection from its set-up to its end. */
 static void *connection_thread(void *arg)
 {
 	struct kd_conn *c = arg;

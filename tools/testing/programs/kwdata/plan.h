@@ -11,8 +11,9 @@
 
 #define KD_MAX_LEN	(64U << 20)
 /*
- * Alignment of data if an end is siw, which answers small Reads across a page boundary wrongly:
- * data of up to this length, at a multiple of this address, lie within one page.
+ * Alignment of data if an end is siw, which answers small Reads across a page boundary wrongly.
+ * Data of up to this number of octets, at an address that is a multiple of this number, lie within
+ * one page.
  */
 #define KD_SPARE_ALIGN	64
 
@@ -27,7 +28,7 @@ enum kd_type {
  * struct kd_plan - parameters from which the operations of one direction are derived
  * @seed: different for each connection and direction
  * @max_len: largest operation, octets
- * @span: octets of a target or source window
+ * @span: octets of a window: the memory that the peer's Writes or Reads may access
  * @types: types of operations: 1 << enum kd_type
  * @spare: no Reads that siw is known to answer wrongly
  */
@@ -62,8 +63,8 @@ void kd_plan_op(const struct kd_plan *plan, uint64_t n, struct kd_op *op);
 /* Does the checker get a message for this operation, and have to acknowledge it? */
 bool kd_op_has_message(const struct kd_op *op);
 /*
- * Key of the contents of the source window that Reads in a slot read. @generation counts how often
- * the checker has rewritten the window.
+ * Key of the contents of the memory from which Reads in this slot read (a slot is for one
+ * outstanding operation). @generation counts how often the checker has rewritten that memory.
  */
 uint64_t kd_source_key(const struct kd_plan *plan, unsigned int slot, uint64_t generation);
 

@@ -37,7 +37,8 @@ struct kd_config {
 };
 
 /**
- * struct kd_remote - addresses and STags of the peer's two windows for one slot
+ * struct kd_remote - addresses and STags of the peer's two windows for one slot (outstanding
+ *	operation): the target of Writes, and the source of Reads
  */
 struct kd_remote {
 	uint64_t target, source;

@@ -93,7 +93,10 @@ static void wait_for_recvs(struct kwe_end *e, unsigned int n)
 	}
 }
 
-/* Post all receives again and request another event, which has to come in the next round. */
+/*
+ * Post all receives again and request another event, which has to come when the steps are repeated
+ * (option -n).
+ */
 static void refill(struct kwe_end *e)
 {
 	int i;
@@ -143,7 +146,10 @@ void kwe_srq_server(const struct kwe_opt *opt)
 	srq_server(opt, false);
 }
 
-/* Answers have no data here: the queue pair cannot use memory of another protection domain. */
+/*
+ * Case srq-domain: the shared receives and the memory are in another protection domain than the
+ * queue pair, which cannot send from that memory. So the answers to the client have no data.
+ */
 void kwe_srq_pd_server(const struct kwe_opt *opt)
 {
 	srq_server(opt, true);

@@ -48,7 +48,10 @@ static void drop_qp(struct rdma_cm_id *id, struct ibv_cq *cq)
 		kw_die(KW_MISMATCH, "FAILED: cannot destroy the queue: %s", strerror(errno));
 }
 
-/* Connect once.  *ret gets 0 or errno.  Return: has an allocation failed? */
+/*
+ * Connect once, and let the @n-th allocation fail (0: none).  *ret gets 0 or errno.  Return: has an
+ * allocation failed?
+ */
 static bool connect_once(const char *addr, const char *port, unsigned int n, int *ret)
 {
 	struct rdma_conn_param param = { .initiator_depth = 1, .responder_resources = 1 };
@@ -112,7 +115,7 @@ unsigned int kf_connect(const char *addr, const char *port, unsigned int cycles,
 	return wrong;
 }
 
-/* Accept once.  Return: has an allocation failed? */
+/* Accept once, and let the @n-th allocation fail.  Return: was there an @n-th allocation? */
 static bool accept_once(struct rdma_cm_id *id, unsigned int n, struct kf_count *c,
 			unsigned int *wrong)
 {

@@ -50,7 +50,7 @@ static unsigned int left_in(int fd)
 	char text[16] = "";
 	ssize_t len;
 
-	/* The read itself may be the call that fails. */
+	/* The copy that the kernel makes for this read may be the one that fails (EFAULT). */
 	do
 		len = pread(fd, text, sizeof(text) - 1, 0);
 	while (len < 0 && errno == EFAULT);

@@ -102,12 +102,12 @@ static void invalidate_invalid(void)
 	km_done(&c, KM_WRITE, km_win(), 5);
 	km_expect_memory(5);
 	km_peer_inv(&c);
-	/* The peer has already invalidated the window. */
+	/* The peer has already invalidated the window, so both of these find it invalid. */
 	km_local_inv(&c);
 	km_local_inv(&c);
 	km_bind_window(&c, KM_RW);
 	km_done(&c, KM_READ, km_win(), 5);
-	/* The key must be the one of the window. */
+	/* An invalidate with another key than the window's must fail, which ends the connection. */
 	km_post_local_inv(&c, km_mw->rkey ^ 1);
 	if (km_next_wc(c.cq).status != IBV_WC_LOC_PROT_ERR)
 		kw_die(KW_MISMATCH, "FAILED: a key that is not the window's is invalidated");

@@ -113,7 +113,7 @@ static int mw_type_1(struct kv_env *e)
 	return e->attr.device_cap_flags & IBV_DEVICE_MEM_WINDOW ? mw_of(e, 1) : KV_SKIP;
 }
 
-/* The region is valid at its new place, and not at the old one. */
+/* Is the region valid at its new place, and no longer at the old one? */
 static bool rereg_moved(struct kv_env *e, struct ibv_mr *mr, void *addr, size_t len)
 {
 	struct ibv_sge now = { .addr = (uintptr_t)addr, .length = len, .lkey = mr->lkey };

@@ -110,7 +110,7 @@ static int send_opcode(struct kv_env *e, unsigned int opcode)
 	return refused_alone(e, &wr);
 }
 
-/* An atomic operation whose result does not fit its elements. */
+/* Post an atomic operation whose elements are not exactly one of 8 octets, as its result needs. */
 static int send_atomic(struct kv_env *e, uint32_t len, int num_sge)
 {
 	struct ibv_send_wr wr = empty_write();
@@ -152,7 +152,7 @@ static int send_unknown(struct kv_env *e)
 	return send_opcode(e, 250);
 }
 
-/* A bind of @length octets. @key is added to the STag; with @key 0 the STag is valid. */
+/* Post a bind of @length octets. @key is added to the STag; with @key 0 the STag is valid. */
 static int send_bind(struct kv_env *e, uint32_t key, uint64_t length)
 {
 	struct ibv_mw *mw = ibv_alloc_mw(e->pd, IBV_MW_TYPE_2);
@@ -195,7 +195,7 @@ static int send_read_sges(struct kv_env *e)
 	return refused_alone(e, &wr);
 }
 
-/* Two good requests and a wrong one in a chain, and a good one after the wrong one. */
+/* Post a chain of two good requests, a wrong one, and another good one. */
 static int send_chain(struct kv_env *e)
 {
 	struct ibv_send_wr wr[4];
@@ -211,7 +211,10 @@ static int send_chain(struct kv_env *e)
 	return refused_send(e, wr, &wr[2]);
 }
 
-/* More requests in one chain than the queue can hold, before any can start. */
+/*
+ * Post more requests in one chain than the queue can hold. The post has to fail, and the requests
+ * before bad_wr, at least as many as were granted, have to complete.
+ */
 static int send_overflow(struct kv_env *e)
 {
 	unsigned int i, n = 16 * e->cap.max_send_wr + 1024;
@@ -264,8 +267,8 @@ static int recv_negative_sges(struct kv_env *e)
 }
 
 /*
- * No message arrives, so the queue has to be full after the granted number of receives, or soon
- * after.
+ * Post receives until the queue is full. No message arrives, so the queue has to be full after the
+ * granted number of receives, or soon after.
  */
 static int recv_overflow(struct kv_env *e)
 {
@@ -325,7 +328,7 @@ const struct kv_case kv_post_cases[] = {
 	{ "recv-sges", recv_sges, { EINVAL, ENOMEM } },
 	{ "recv-negative-sges", recv_negative_sges, { EINVAL, ENOMEM } },
 	{ "send-unconnected", send_unconnected, { EINVAL, ENOTCONN } },
-	/* Last: it leaves the receive queue full. */
+	/* This case is the last one, because it leaves the receive queue full. */
 	{ "recv-overflow", recv_overflow, { ENOMEM } },
 	{ 0 }
 };

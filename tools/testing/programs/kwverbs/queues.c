@@ -223,8 +223,8 @@ static int qp_reads_in(struct kv_env *e)
 }
 
 /*
- * The order of octets within a message is not defined: if the last octet is there, others may be
- * missing.
+ * Check that the device does not promise to place the octets of a message in order: in iWARP, when
+ * the last octet is there, others may still be missing.
  */
 static int data_in_order(struct kv_env *e)
 {

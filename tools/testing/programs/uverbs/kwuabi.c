@@ -49,7 +49,7 @@ static void verdict(const char *what, const char *name, int good, int got)
 	       got ? strerror(got) : "accepted");
 }
 
-/* The first word of an answer of the core, which is the handle of the created object. */
+/* Return the first word of the core's answer, which is the handle of the created object. */
 static uint32_t first_word(const void *out)
 {
 	uint32_t word;
@@ -209,7 +209,7 @@ static const struct command commands[] = {
 	{ "query-device", EX(CMD(QUERY_DEVICE)), 0, SIZES(ex_query_device), 0, fill_nothing },
 };
 
-/* Call a command with this driver data, and destroy the created object at once. */
+/* Call a command with this driver data, and destroy the object that it has created. */
 static int call(const struct command *m, struct kwu_buf drv_in, struct kwu_buf drv_out)
 {
 	uint64_t in[32] = { 0 }, out[64] = { 0 };

@@ -107,7 +107,7 @@ static void try_heard(const char *where, int bell, unsigned long cmd, uint64_t a
 	__atomic_store_n(&bell_dead.cq->cons, completions(), __ATOMIC_RELEASE);
 }
 
-/* Ring for several queue pairs in one call. */
+/* Ring for several queue pairs in one call (a list), with right and wrong lists. */
 static void try_lists(const char *where, int bell)
 {
 	const struct kwarp_doorbells none = { .n = 0 }, many = { .n = 17 };

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /*
- * Ring for queue pair @qpn until the device is gone. The queue pair is destroyed first: then rings
- * return EINVAL. When the device is gone they return EIO.
+ * Ring for queue pair @qpn until the device is gone, and rings return EIO. Before that, while the
+ * device is being removed, rings return EINVAL: the queue pair is destroyed already.
  */
 static void ring_until_gone(uint32_t qpn)
 {

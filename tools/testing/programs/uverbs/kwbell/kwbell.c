@@ -55,7 +55,7 @@ static void try_files(void)
 	bell_try_calls("a new one", bell_own.bell);
 }
 
-/* The other context can ring for its own queue pair, but not for one of the first context. */
+/* Check that the other context can ring for its own queue pair, but not for one of bell_own. */
 static void try_stranger(void)
 {
 	int rv = bell_ring(bell_stranger.bell, BELL_SEND, bell_stranger.qpn);
@@ -101,7 +101,7 @@ static void try_child_of_another_user(void)
 	bell_try_calls("in a child of another user", bell_own.bell);
 }
 
-/* The child has closed all files except the doorbell. */
+/* Try the calls in a child that has closed the uverbs device and kept only the doorbell. */
 static void try_child_with_doorbell(void)
 {
 	close(bell_own.fd);

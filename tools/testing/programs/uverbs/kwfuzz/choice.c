@@ -67,7 +67,10 @@ void kwf_remember_key(struct kwf_maker *m, uint64_t key, uint32_t len)
 	m->p->key_len[i] = len;
 }
 
-/* The number is for doorbells. The kernel must refuse rings for it by other processes. */
+/*
+ * Remember the number of a queue pair, for rings of this process and of others. The kernel must
+ * refuse a ring for it by another process.
+ */
 void kwf_remember_number(struct kwf_maker *m, uint32_t qpn)
 {
 	struct kwf_count *c = m->p->count;

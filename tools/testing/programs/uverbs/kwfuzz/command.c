@@ -185,7 +185,7 @@ static void fill_query_qp(struct kwf_maker *m, void *in)
 	c->attr_mask = kwf_evil(m);
 }
 
-/* For posts to send and receive queues, whose requests begin with the same members. */
+/* Fill a post to a send queue or a receive queue: both commands begin with the same members. */
 static void fill_post(struct kwf_maker *m, void *in)
 {
 	struct ib_uverbs_post_send *c = in;
@@ -348,7 +348,7 @@ static void spoil(struct kwf_maker *m, struct kwu_call *c)
 	}
 }
 
-/* The driver's part of the request: absent, zeroes, or random. */
+/* Choose the driver's part of the request: absent, zeroes, or random octets. */
 static void driver_part(struct kwf_maker *m, struct kwu_call *c)
 {
 	uint8_t *in = c->drv_in.data;
@@ -365,7 +365,7 @@ static void driver_part(struct kwf_maker *m, struct kwu_call *c)
 		c->drv_out.len = kwf_below(m, PART / 8) * 8;
 }
 
-/* The driver does not offer these commands, because it has a doorbell. */
+/* Is this a command for posting? kwarp does not offer these: programs use its doorbell instead. */
 static bool is_post(uint32_t cmd)
 {
 	return cmd == CMD(POST_SEND) || cmd == CMD(POST_RECV) || cmd == CMD(POST_SRQ_RECV);

@@ -27,7 +27,7 @@ static void open_bell(struct kwf_maker *m)
 		kwf_keep_bell(m, fd);
 }
 
-/* A doorbell. Its file may be closed already, and the number may be that of another file. */
+/* Choose a doorbell. Its file may be closed already, and its number may be another file's now. */
 static int a_bell(struct kwf_maker *m)
 {
 	return __atomic_load_n(&m->p->bell[kwf_below(m, KWF_BELLS)], __ATOMIC_RELAXED) ?: -1;

@@ -21,7 +21,7 @@ void kwf_scribble(struct kwf_maker *m)
 		map[kwf_one_in(m, 3) ? kwf_below(m, 32) : kwf_below(m, len / 4)] = kwf_evil(m);
 }
 
-/* A mapping stays until the process ends, so that other threads may write into it. */
+/* Map a ring. The mapping stays until the process ends, so that any thread may write into it. */
 void kwf_map_ring(struct kwf_maker *m)
 {
 	unsigned int made = m->p->n_keys, k, i = kwf_below(m, KWF_MAPS);
