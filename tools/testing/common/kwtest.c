@@ -172,7 +172,10 @@ bool kw_one_in(struct kw_rng *rng, unsigned int n)
 	return kw_below(rng, n) == 0;
 }
 
-/* One multiplication for eight octets: multiplications are slow on an emulated machine. */
+/*
+ * Return eight octets of the stream of @key. They take only one multiplication, because
+ * multiplications are slow on an emulated machine.
+ */
 static inline uint64_t word_at(uint64_t key, uint64_t index)
 {
 	uint64_t w = (key + index) * 0x9e3779b97f4a7c15ULL;

@@ -131,7 +131,7 @@ static u32 verify(struct pass *p, const u8 *data, size_t len)
 
 /*
  * The stream has arrived up to @end. With CRCs, give the parser the complete FPDUs in pieces of
- * @each octets (0: each FPDU in one piece); without, give it the octets from @from on.
+ * @each octets (0: each FPDU in one piece); without CRCs, give it the octets from @from on.
  */
 static void feed(struct pass *p, u32 from, u32 end, u32 each)
 {

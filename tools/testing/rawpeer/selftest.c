@@ -124,7 +124,7 @@ static void check_crc(void)
 		kwraw_fail("CRC32c", "e3069283", "another");
 }
 
-/* A Terminate with error 0x1/0x2/0x02 about a Send whose segment has 22 octets. */
+/* Decode a Terminate with error 0x1/0x2/0x02 about a Send of 22 octets, whole and cut short. */
 static void check_terminate(void)
 {
 	static const uint8_t ulpdu[] = {
@@ -145,7 +145,7 @@ static void check_terminate(void)
 }
 
 /**
- * struct golden - a whole FPDU of RFC 7306
+ * struct golden - a whole FPDU with a message of RFC 7306
  * @op: opcode of its segment, which has MSN 1
  * @a: fields of an Atomic Request
  * @id, @value: fields of an Atomic Response

@@ -14,7 +14,7 @@
 
 #define MAX_CONNS	64
 
-/* How the raw peer stops. */
+/* How the raw peer stops sending: it leaves the connection open, closes it, or resets it. */
 enum way { SILENCE, FIN, RST };
 
 static const char *const way_name[] = { "silence", "FIN", "RST" };
@@ -51,7 +51,7 @@ static struct attempt *begin_connected(const char *what, int number)
 	return a;
 }
 
-/* Send the first @len octets of @buf, then stop. */
+/* Send the first @len octets of @buf, then stop in this way. */
 static void send_part(struct attempt *a, const uint8_t *buf, size_t len, enum way way)
 {
 	if (kwraw_send(&a->c, buf, len))
@@ -168,7 +168,7 @@ static unsigned int req_whole(int way)
 	return expect_ends(kwraw_env.prompt_ms);
 }
 
-/* Send a Request octet by octet: the device answers, because a slow peer is not a wrong one. */
+/* Send a Request octet by octet: the device has to answer, because a slow peer is not an error. */
 static unsigned int req_octets(int arg)
 {
 	uint8_t buf[KWRAW_MPA_MAX];

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define MAX_READS	255	/* the largest number in struct rdma_conn_param */
-#define CREDIT_RECVS	4	/* receives of a client for credits; at most 2 are under way */
+#define CREDIT_RECVS	4	/* receives of a client for credits; at most 2 credits are sent */
 #define PONG_RECVS	8
 
 uint8_t *kb_sink(const struct kb_run *run)
@@ -20,7 +20,7 @@ uint8_t *kb_sink(const struct kb_run *run)
 	return run->mem + run->half;
 }
 
-/* Receives per queue pair: the server receives Sends, the client credits, and both notes. */
+/* Number of receives of a queue pair, for Sends (server), credits (client) and notes (both). */
 static unsigned int recv_depth(const struct kb_run *run)
 {
 	if (!kb_takes_receives(&run->cfg))

@@ -111,11 +111,11 @@ enum kb_what {
 #define KB_WR_COUNT(id)			(((uint32_t)(id)) >> 8)
 #define KB_WR_WHAT(id)			((enum kb_what)((id) & 0xff))
 
-/* conn.c: resources and connections */
+/* Functions of conn.c: resources and connections */
 void kb_open(struct kb_run *run, struct ibv_context *verbs);
 void kb_close(struct kb_run *run);
 /*
- * Create a queue pair for qp->id, whose device is known, and post its receives. Return: 0 or
+ * Create a queue pair for qp->id, which is bound to a device, and post its receives. Return: 0 or
  * -errno.
  */
 int kb_create_qp(struct kb_run *run, struct kb_qp *qp);
@@ -130,7 +130,7 @@ void kb_connect(struct kb_run *run, unsigned int qps, const char *addr, const ch
 void kb_disconnect_all(struct kb_run *run);
 uint8_t *kb_sink(const struct kb_run *run);
 
-/* count.c: operations that are counted */
+/* Functions of count.c: operations that are counted */
 /* Set the immediate data, or the operands, of the next operation. */
 void kb_number(struct kb_run *run, struct kb_qp *qp, struct ibv_send_wr *wr);
 /* Count a received operation if its immediate data is the next number. */
@@ -147,7 +147,7 @@ void kb_answer_note(struct kb_run *run, struct kb_qp *qp);
 /* Client: the server's answer has arrived. Compare the counts. */
 void kb_check_note(const struct kb_run *run, const struct kb_qp *qp);
 
-/* client.c */
+/* Functions of client.c */
 void kb_client_rate(struct kb_run *run, double warm, double seconds);
 void kb_client_latency(struct kb_run *run, double warm, double seconds);
 /* After a measurement: check that the server has counted as many operations as were posted. */
@@ -155,7 +155,7 @@ void kb_client_compare(struct kb_run *run);
 /* Print how much memory a connection takes. */
 void kb_client_memory(struct kb_run *run, const char *addr, const char *port);
 
-/* server.c */
+/* Functions of server.c */
 void kb_serve(struct rdma_cm_id *listener);
 
 #endif /* KWBENCH_H */

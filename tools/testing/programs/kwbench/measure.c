@@ -20,7 +20,7 @@
 #define MAX_SAMPLES	(1 << 21)
 /* A phase of the warm-up has at most so many times the operations of the phase before it. */
 #define MAX_GROWTH	16.0
-/* The warm-up ends with a phase whose rate is less than so many times the rate before it. */
+/* The warm-up ends with a phase whose rate is less than this times that of the phase before it. */
 #define MAX_GAIN	1.5
 /* The warm-up ends in any case after so many phases that took long enough. */
 #define MAX_TRIES	4
@@ -97,8 +97,8 @@ static uint64_t warm_up(const struct kb_work *work, double warm, double seconds)
 }
 
 /*
- * If the warm-up was disturbed, the number of operations is too small: then measure for the rest
- * of the time with the rate found so far.
+ * Measure the number of operations that the warm-up has found. If they take less than the requested
+ * time, because the warm-up was disturbed, measure more of them for the rest of the time.
  */
 void kb_measure_rate(const struct kb_work *work, double warm, double seconds)
 {

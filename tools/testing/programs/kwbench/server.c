@@ -140,7 +140,10 @@ static bool may_sleep(const struct kb_config *cfg)
 	return cfg->flags & KB_EVENTS || (kb_is_atomic(cfg) && !(cfg->flags & KB_LATENCY));
 }
 
-/* A message has arrived that needs an answer, or a credit for the next message. */
+/*
+ * Answer a message: in a latency run by a message of the same kind; otherwise by a credit, after
+ * each cfg.depth messages.
+ */
 static void answer(struct kb_run *run, struct kb_qp *qp)
 {
 	bool imm = run->cfg.op == KB_WRITE_IMM;

@@ -153,7 +153,10 @@ static void release(void)
 	}
 }
 
-/* Number of connections in progress. Idle ones count, too, unless option -H keeps them open. */
+/*
+ * Number of connections in progress. With option -H, those whose message has come back do not
+ * count: they stay open until all connections are made.
+ */
 static unsigned int busy(void)
 {
 	return kn_opt.hold && !kn_released ? kn_num_open - kn_count.echoed : kn_num_open;

@@ -321,7 +321,7 @@ void kd_post_ctl(struct kd_conn *c, enum kd_ctl_kind kind, uint64_t n)
 	struct ibv_sge sge;
 
 	kd_ctl_wr(c, 0, kind, n, &wr, &sge);
-	/* Signaled: after the bye no later request completes, which would cover this one. */
+	/* Signal this request: there may be no later one whose completion covers this one. */
 	if (kind == KD_CTL_BYE || c->bye_posted)
 		wr.send_flags |= IBV_SEND_SIGNALED;
 	kd_post(c, &wr, &nothing, 1);

@@ -121,7 +121,7 @@ struct kd_conn {
 	struct kw_rng rng;		/* choices that the peer need not know */
 	int send_sge, recv_sge, read_sge;
 
-	/* issuer */
+	/* members for the issuer */
 	struct kd_plan plan;
 	struct kd_slot *slots;
 	struct kd_remote remote[KD_MAX_WINDOW];
@@ -129,7 +129,7 @@ struct kd_conn {
 	uint64_t next, count, done;
 	bool remote_known, bye_posted;
 
-	/* checker */
+	/* members for the checker */
 	struct kd_plan peer_plan;
 	struct kd_window *windows;
 	struct kd_recv *recvs;

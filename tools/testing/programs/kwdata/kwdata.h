@@ -33,24 +33,24 @@
 
 #include "conn.h"
 
-/* issuer.c */
+/* Functions of issuer.c */
 
 /* Are there operations left to post? */
 bool kd_issuing(const struct kd_conn *c);
 /* Post the next operation if its slot and the send queue have room. Return: was it posted? */
 bool kd_issue(struct kd_conn *c);
-/* Request @last has completed, and so have all requests before it. */
+/* Handle the completion of request @last: all requests before it are complete, too. */
 void kd_sent(struct kd_conn *c, uint64_t last);
-/* The peer has acknowledged operation @n. */
+/* Handle the peer's acknowledgment of operation @n. */
 void kd_acked(struct kd_conn *c, uint64_t n);
 
-/* checker.c */
-/* The receive with this index has completed with a message of @len octets. */
+/* Functions of checker.c */
+/* Handle the message of @len octets with which the receive of this index has completed. */
 void kd_received(struct kd_conn *c, unsigned int index, uint32_t len);
 /* Post waiting acknowledgments. Return: true if one was posted. */
 bool kd_post_acks(struct kd_conn *c);
 
-/* run.c */
+/* Functions of run.c */
 
 /* Set by a signal: post no more operations, and end in good order. */
 extern volatile bool kd_stop;

@@ -66,7 +66,7 @@ void kd_region_fini(struct kd_region *r);
 /* Choose up to @max random pieces for a message of @len octets. */
 void kd_scatter(const struct kd_region *r, uint32_t len, int max, struct kw_rng *rng,
 		struct kd_pieces *p);
-/* A single piece at offset @off. */
+/* Make @p a single piece at offset @off. */
 void kd_one_piece(size_t off, uint32_t len, struct kd_pieces *p);
 /* Write the scatter/gather elements for the pieces. Return: their number. */
 int kd_sges(const struct kd_region *r, const struct kd_pieces *p, struct ibv_sge *sge);

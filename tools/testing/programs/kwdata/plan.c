@@ -24,8 +24,8 @@ static const uint32_t edges[] = {
 };
 
 /*
- * A random length up to @max, mostly a small one: its number of bits is the smaller of two random
- * numbers. So ten thousand operations of up to 4 MiB have some 600 MiB together.
+ * Choose a random length up to @max, mostly a small one: its number of bits is the smaller of two
+ * random numbers. So ten thousand operations of up to 4 MiB have some 600 MiB together.
  */
 static uint32_t draw_len(struct kw_rng *rng, uint32_t max)
 {
@@ -43,7 +43,7 @@ static uint32_t draw_len(struct kw_rng *rng, uint32_t max)
 	return len > max ? max : len;
 }
 
-/* A random offset: page aligned, at the end of the window, or any. */
+/* Choose a random offset of a window: page aligned, so that the data end at its end, or any. */
 static uint32_t draw_offset(struct kw_rng *rng, uint32_t span, uint32_t len)
 {
 	uint32_t room = span - len;

@@ -13,7 +13,7 @@
 
 #include "ucm.h"
 
-/* RDMA_MAX_INIT_DEPTH and RDMA_MAX_RESP_RES: as many as the device supports. */
+/* A depth that requests as many as the device supports: RDMA_MAX_INIT_DEPTH, RDMA_MAX_RESP_RES. */
 #define AS_MANY		255
 
 static const struct attempt {

@@ -243,7 +243,10 @@ static void say_and_hear(struct kwe_end *e)
 		kw_die(KW_MISMATCH, "the echo is not what was sent");
 }
 
-/* Two connections with a completion queue each. The overflow of one must not affect the other. */
+/*
+ * Make two connections with a completion queue each, and let one queue overflow. That must not
+ * affect the other connection.
+ */
 void kwe_cq_client(const struct kwe_opt *opt)
 {
 	struct kwe_end tiny = { 0 }, good = { 0 };

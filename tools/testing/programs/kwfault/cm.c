@@ -18,7 +18,7 @@
 #define DECIDED_MS	60000
 #define MOST_POINTS	500
 
-/* A queue pair with a completion queue of its own, so that each end frees all of its objects. */
+/* Make a queue pair with a completion queue of its own, so that each end frees all its objects. */
 static int make_qp(struct rdma_cm_id *id, struct ibv_cq **cq)
 {
 	struct ibv_qp_init_attr a = {

@@ -36,7 +36,10 @@ static void use_and_invalidate(void)
 
 	km_fill();
 	km_make_memory(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND);
-	/* Post both at once: the message after the bind may already carry the window's new key. */
+	/*
+	 * Post the bind and the message with the command at once: the device binds the window
+	 * before it sends the message, so the message may name the window's new key.
+	 */
 	km_post_bind(&a, KM_WIN_OFF, KM_WIN_LEN, KM_RW);
 	km_tell(&a, KM_WRITE, km_win(), 2, false);
 	km_expect_wc(&a, IBV_WC_BIND_MW);

@@ -49,7 +49,7 @@ extern const char *km_addr, *km_port;
 int km_client(void);
 int km_server(bool leave);
 
-/* conn.c */
+/* Functions of conn.c */
 
 /* If @ok is false, report @what and errno, and end the program. */
 void km_must(bool ok, const char *what);

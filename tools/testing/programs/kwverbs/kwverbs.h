@@ -52,7 +52,7 @@ struct kv_case {
 extern const struct kv_case kv_context_cases[], kv_queue_cases[], kv_memory_cases[];
 extern const struct kv_case kv_srq_cases[], kv_limit_cases[], kv_post_cases[];
 
-/* Valid attributes of a small queue pair with completion queue e->cq. */
+/* Return valid attributes of a small queue pair with completion queue e->cq. */
 struct ibv_qp_init_attr kv_good_qp(struct kv_env *e);
 /*
  * Create a queue of this size, and destroy it. Return: 0, errno, or KV_WRONG if the queue was

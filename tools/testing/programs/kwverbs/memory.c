@@ -64,7 +64,7 @@ static int mr_unknown_access(struct kv_env *e)
 	return reg(e, e->buf, 4096, IBV_ACCESS_LOCAL_WRITE | 1 << 18);
 }
 
-/* libfabric and qperf request this right without checking atomic_cap. */
+/* libfabric and qperf request this right without checking atomic_cap, so it has to be accepted. */
 static int mr_remote_atomic(struct kv_env *e)
 {
 	return reg(e, e->buf, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |

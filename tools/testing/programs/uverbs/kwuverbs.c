@@ -154,7 +154,7 @@ int kwu_get_context(int fd, struct kwu_buf drv_in, struct kwu_buf drv_out)
 	return rv;
 }
 
-/* The versions that this program was built with, and no features. */
+/* A request for a context: the ABI versions that this program was built with, and no features. */
 static const struct kwarp_alloc_ucontext_req our_versions = { KWARP_ABI_MIN, KWARP_ABI_MAX, 0 };
 #define OUR_VERSIONS	((struct kwu_buf){ (void *)&our_versions, sizeof(our_versions) })
 

@@ -9,7 +9,7 @@
 #include "runner/atomic.h"
 #include "runner/start.h"
 
-/* Offset of a word that crosses the end of region KWT_RW. */
+/* Offset of a word that crosses the end of region KWT_RW: 19997 of 20000 octets. */
 #define RW_ACROSS	(RW_OFF + 19992)
 
 static void misaligned(struct rp *r);

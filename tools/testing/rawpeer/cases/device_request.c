@@ -62,8 +62,8 @@ static void request_pd(struct rp *r)
 /* ------------------------------------------------------------------- older peers */
 
 /*
- * Accept a second connection of the device and receive its Request, of revision 1: if a peer closes
- * the first connection, or answers with revision 1, the device assumes that it knows only that.
+ * Accept a second connection of the device and receive its Request, of revision 1. The device makes
+ * this connection because the raw peer has closed the first one, or has answered with revision 1.
  */
 static bool called_again(struct rp *r)
 {

@@ -72,7 +72,7 @@ static void expect_lost(struct rp *r)
 	rp_ended(r, RP_ANY_END);
 }
 
-/* The urgent octet is in the middle of an FPDU. */
+/* Send a part of an FPDU as urgent data: the urgent octet is in the middle of the FPDU. */
 static void urgent_part(struct rp *r)
 {
 	static const struct rp_step send_one = {
@@ -86,7 +86,7 @@ static void urgent_part(struct rp *r)
 	expect_lost(r);
 }
 
-/* The urgent octet is the last one of an FPDU. */
+/* Send a whole FPDU as urgent data: the urgent octet is the last one of the FPDU. */
 static void urgent_last(struct rp *r)
 {
 	static const struct rp_step send_one = {
@@ -100,7 +100,7 @@ static void urgent_last(struct rp *r)
 	expect_lost(r);
 }
 
-/* The urgent octet comes after a message that has been delivered. */
+/* Send one urgent octet after a message that has been delivered. */
 static void urgent_behind(struct rp *r)
 {
 	static const struct rp_step steps[] = {

@@ -52,7 +52,7 @@ void rp_check_told(struct rp *r, const char *got, unsigned int want)
 			want);
 }
 
-/* The octets of a frame after its key, as text: flags, revision, PD_Length, IRD and ORD. */
+/* Print the octets of a frame after its key: flags, revision, PD_Length, IRD and ORD. */
 static const char *after_key(const uint8_t *frame, char *text)
 {
 	const uint8_t *f = frame + 16;

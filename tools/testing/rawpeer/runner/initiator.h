@@ -39,7 +39,7 @@ bool rp_send_offer(struct rp *r, const struct rp_offer *o);
 void rp_check_told(struct rp *r, const char *got, unsigned int want);
 /* Receive the Reply and compare every octet of it. */
 void rp_check_reply(struct rp *r, const struct rp_offer *o);
-/* Exchange two messages: a Send of the raw peer, after which the device may send, and its Send. */
+/* Exchange two messages: a Send of the raw peer, after which the device may send, and one of it. */
 void rp_exchange_as_initiator(struct rp *r);
 /*
  * Make a connection that the consumer accepts, use it and end it. @what, @n: name of the

@@ -18,7 +18,7 @@
 static struct kw_rng rng;
 static struct rp_stream stream = { .rng = &rng };
 
-/* Numbers: startups that failed, Terminates of the device by layer, resets by the raw peer. */
+/* How many: startups that failed, Terminates of the device by layer, resets by the raw peer. */
 static struct {
 	unsigned int refused, terminated[3], reset;
 } outcome;
@@ -145,7 +145,7 @@ static void listen_to(struct rp *r)
 		got = kwraw_recv_fpdu(&r->c, ulpdu, &len, until - kw_now_ms());
 		if (got == KWRAW_GOT_NOTHING)
 			return;
-		/* After a reset, the last FPDU may be incomplete. */
+		/* If the device has reset the connection, its last FPDU may be incomplete. */
 		if (got == KWRAW_GOT_PART && kwraw_ended(&r->c))
 			return;
 		if (got != KWRAW_GOT_FPDU || !kwraw_seg_decode(ulpdu, len, &s) ||
@@ -189,7 +189,7 @@ static void finish(struct rp *r)
 static void talk(struct rp *r, enum rp_change how)
 {
 	/*
-	 * In one connection of three the consumer's window is bound first. Not after a changed
+	 * In one connection of three, bind the consumer's window first, but not after a changed
 	 * startup frame: nobody knows then which answers to the steps would be right.
 	 */
 	stream.windowed = how != RP_CHANGE_REQUEST && kw_one_in(&rng, 3);

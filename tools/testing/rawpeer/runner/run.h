@@ -51,7 +51,7 @@ struct rp_rreq {
 #define RP_READS	64
 
 /**
- * struct rp_reads - Reads in one direction that wait, oldest first
+ * struct rp_reads - Reads in one direction that wait for their Responses, oldest first
  */
 struct rp_reads {
 	struct rp_rreq r[RP_READS];
@@ -68,7 +68,7 @@ struct rp_atomic {
 };
 
 /**
- * struct rp_atomics - atomic operations in one direction that wait, oldest first
+ * struct rp_atomics - atomic operations in one direction that wait for Responses, oldest first
  */
 struct rp_atomics {
 	struct rp_atomic a[RP_READS];
@@ -89,7 +89,7 @@ struct rp_region {
  * @k: the case; @role: the raw peer's role
  * @failed: the run has failed
  * @c: the connection; @up: it is open
- * @asked: a case's own Request, or the Request of the device that a case answers itself
+ * @asked: the Request that a case has sent itself, or the device's if the case answers it itself
  * @region: the consumer's regions
  * @msn, @mo: the next ones to send, per queue; @peer_msn, @peer_mo: the next ones to receive
  * @pos: position in the stream of payload octets

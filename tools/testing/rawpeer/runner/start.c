@@ -42,7 +42,7 @@ static void fetch_regions(struct rp *r)
 	}
 }
 
-/* The ORD that the consumer asks for in this case. */
+/* Return the ORD that the consumer asks for in this case. */
 static unsigned int wanted_ord(const struct rp_case *k)
 {
 	if (k->no_ord)
@@ -57,7 +57,7 @@ void rp_begin(struct rp *r)
 	char recvs[128] = "";
 	int i, n = 0;
 
-	/* Drop connections of an earlier run. */
+	/* Drop connections that the consumer has begun in an earlier run. */
 	while (!kwraw_accept(rp_where.listener, &late, 0))
 		kwraw_reset(&late);
 
@@ -97,7 +97,7 @@ bool rp_tcp(struct rp *r)
 	}
 	r->up = true;
 	r->c.piece = piece;
-	/* The writes of the case's next connection are cut at other places. */
+	/* Cut the writes of each connection of a case at other places. */
 	r->c.rng = kw_rand(&r->rng);
 	return true;
 }

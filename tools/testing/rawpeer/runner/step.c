@@ -237,7 +237,10 @@ static void move_on(struct rp *r, const struct rp_step *s)
 
 static void send_out(struct rp *r)
 {
-	/* The device may have closed the connection already. The next step will see that. */
+	/*
+	 * The device may have closed the connection already. That is no failure here: the next step
+	 * will see it.
+	 */
 	if (kwraw_send(&r->c, r->out, r->out_len))
 		kw_debug("not all octets were taken");
 	r->out_len = 0;

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
- */
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The raw peer (kwrawpeer) speaks iWARP over a plain socket, to test how a device treats wrong
  * input. This file: a random stream of correct segments, with changes of one kind.

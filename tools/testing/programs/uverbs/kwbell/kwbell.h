@@ -62,7 +62,7 @@ void bell_make_destroyed(void);
 
 /* calls.c: a table of calls of a doorbell */
 
-/* One call of doorbell @bell. Return: 0 or errno. */
+/* Make one call of doorbell @bell. Return: 0 or errno. */
 int bell_ring(int bell, unsigned long cmd, unsigned long number);
 /* Make each call of the table, and post requests that must complete. */
 void bell_try_calls(const char *where, int bell);

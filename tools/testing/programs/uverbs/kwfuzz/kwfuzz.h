@@ -101,7 +101,7 @@ struct kwf_maker {
 	struct kw_rng rng;
 };
 
-/* choice.c */
+/* Functions of choice.c */
 
 /* A random number below @n. */
 uint64_t kwf_below(struct kwf_maker *m, uint64_t n);
@@ -121,10 +121,10 @@ void kwf_remember_number(struct kwf_maker *m, uint32_t qpn);
 /* Count a call. */
 void kwf_done(struct kwf_maker *m, enum kwf_kind kind, bool good);
 
-/* command.c */
+/* Functions of command.c */
 void kwf_call_command(struct kwf_maker *m, enum kwf_kind kind);
 
-/* doorbell.c */
+/* Functions of doorbell.c */
 /*
  * Store the doorbell @fd, or 0, in place of another one, which is closed, perhaps while other
  * threads ring it. Return: was there another one?
@@ -132,15 +132,15 @@ void kwf_call_command(struct kwf_maker *m, enum kwf_kind kind);
 bool kwf_keep_bell(struct kwf_maker *m, int fd);
 void kwf_call_doorbell(struct kwf_maker *m);
 
-/* method.c */
+/* Functions of method.c */
 void kwf_call_method(struct kwf_maker *m);
 void kwf_call_garbage(struct kwf_maker *m);
 
-/* map.c */
+/* Functions of map.c */
 void kwf_map_ring(struct kwf_maker *m);
 void kwf_scribble(struct kwf_maker *m);
 
-/* call.c */
+/* Functions of call.c */
 /* Open the device, make a context, and open a doorbell. */
 void kwf_begin(struct kwf_process *p, const char *dev, uint64_t seed);
 /* Make one random call. */
