@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define MAX_READS	255	/* the largest number in struct rdma_conn_param */
-#define CREDIT_RECVS	4	/* receives of a client for credits; at most 2 credits are sent */
+#define CREDIT_RECVS	4	/* receives of a client for credits; at most 2 come at once */
 #define PONG_RECVS	8
 
 uint8_t *kb_sink(const struct kb_run *run)

@@ -127,7 +127,7 @@ int kwu_invoke(int fd, const struct kwu_call *c)
 }
 
 /*
- * Uses the command "get context", not the method of the same name: if the method is refused, the
+ * Call the command "get context", not the method of the same name: if the method is refused, the
  * RDMA core of Linux 6.12 loses a reference to the calling task, and the test suite would report a
  * leak.
  *

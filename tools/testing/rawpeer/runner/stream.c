@@ -15,7 +15,7 @@
 #define MAX_SEGS	12
 #define SEG_MAX		700
 
-/* Choose a number that differs from @good in one bit, is close to @good, random, or an edge case. */
+/* Choose a number: @good with one bit inverted, one close to @good, a random one, an edge case. */
 static uint32_t odd_number(struct kw_rng *rng, uint32_t good)
 {
 	static const uint32_t odd[] = {
