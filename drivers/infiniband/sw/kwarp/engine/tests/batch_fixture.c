@@ -116,7 +116,9 @@ static void write_octets(u8 *p, u32 at, u32 len)
 		*p++ = batch_octet(at++);
 }
 
-/* Append @len octets. Return: false if there is no memory. */
+/*
+ * Append @len octets to the batch, in one piece or in several. Return: false if there is no memory.
+ */
 bool batch_put_octets(struct kunit *test, struct kwarp_batch *b, u32 len)
 {
 	u32 at = b->len, got;

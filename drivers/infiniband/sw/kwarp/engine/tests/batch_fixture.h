@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Fixture of the tests of batch.c: a batch (octets collected for one socket call). Pages come from
- * a stand-in that allocates single pages, and sometimes none. Regions are stand-ins, and references
- * to them are counted. A stand-in for TCP accepts as many octets as the test sets.
+ * a stand-in, which allocates single pages, or fails if the test asks for that. Regions are
+ * stand-ins, and references to them are counted. A stand-in for TCP accepts as many octets as the
+ * test sets.
  */
 #ifndef KWARP_ENGINE_TESTS_BATCH_FIXTURE_H
 #define KWARP_ENGINE_TESTS_BATCH_FIXTURE_H
@@ -37,7 +38,7 @@
 /**
  * struct batch_pages - state of the page stand-in
  * @rnd: random numbers, from which tests choose how many octets to add
- * @fail: the next request fails
+ * @fail: requests for a page fail
  * @large: the last request was for a large page
  * @out: number of pages given out
  */
@@ -50,16 +51,20 @@ struct batch_pages {
 
 extern struct batch_pages batch_pages;
 
-/* More regions than a batch can reference. */
+/* Number of regions: more than a batch can reference. */
 #define REGIONS		(KWARP_BATCH_MRS + 2)
 
 extern struct kwarp_mr *batch_regions;
-/* Number of times that a region was looked up, and references to each of @batch_regions. */
+/*
+ * batch_lookups: number of times that a region was looked up. batch_references: number of
+ * references to each region.
+ */
 extern u32 batch_lookups;
 extern int batch_references[REGIONS];
 
 /*
- * Octets that the stand-in for TCP accepts in one call, and the message that was last passed to it.
+ * batch_window: octets that the stand-in for TCP accepts in one call. batch_sent: the message that
+ * was passed to it last.
  */
 extern u32 batch_window;
 extern struct msghdr batch_sent;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of what a batch (octets collected for one socket call) references: regions and pages.
- * However a batch ends, no reference is kept that is not needed.
+ * Tests of the references of a batch (octets collected for one socket call) to regions and pages.
+ * However a batch ends, it drops the references that it does not need any more.
  */
 #include "batch_fixture.h"
 
 /*
- * Before a batch sleeps for memory it drops its regions, so that no deregistration waits for the
- * memory.
+ * kwarp_batch_prefill() drops the references to regions before it sleeps for memory. Otherwise the
+ * deregistration of a region would have to wait for that memory, too.
  */
 static void test_wait_without_regions(struct kunit *test)
 {
@@ -24,7 +24,8 @@ static void test_wait_without_regions(struct kunit *test)
 }
 
 /*
- * A batch looks up a region once, whatever the key in the STag; the access check compares the key.
+ * A batch looks up each region once. It does not compare the key, the low 8 bits of an STag: the
+ * access check does that later.
  */
 static void test_regions(struct kunit *test)
 {
@@ -33,7 +34,7 @@ static void test_regions(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, kwarp_batch_mr(b, 0x100), &batch_regions[1]);
 	KUNIT_EXPECT_PTR_EQ(test, kwarp_batch_mr(b, 0x2ff), &batch_regions[2]);
 	KUNIT_EXPECT_PTR_EQ(test, kwarp_batch_mr(b, 0x133), &batch_regions[1]);
-	/* Meanwhile the region was registered again, with another key. */
+	/* The region is registered again, with another key: the batch still finds it. */
 	batch_regions[1].stag = 0x177;
 	KUNIT_EXPECT_PTR_EQ(test, kwarp_batch_mr(b, 0x100), &batch_regions[1]);
 	KUNIT_EXPECT_EQ(test, batch_lookups, 2);
@@ -44,8 +45,8 @@ static void test_regions(struct kunit *test)
 }
 
 /*
- * If the batch can reference no more regions, another region is not even looked up, and the
- * references to the others stay.
+ * A batch that can reference no more regions does not look up another region, and keeps its
+ * references. After kwarp_batch_reset() it can reference other regions.
  */
 static void test_regions_full(struct kunit *test)
 {
@@ -77,9 +78,9 @@ static void send_none(struct kwarp_batch *b)
 }
 
 /*
- * Ways to end a batch. @whole: the octets are not referenced any more. @last: the page that was
- * being filled is not referenced any more, either. A program that deregisters a region must not
- * wait for a peer that does not read.
+ * Ways to end a batch. @whole: the batch drops its octets and their pages. @last: it also drops the
+ * page that was being filled. In all ways it drops its regions, so that a program that deregisters
+ * one does not wait for a peer that does not read.
  */
 static const struct way {
 	const char *desc;
@@ -98,8 +99,8 @@ KUNIT_ARRAY_PARAM_DESC(way, ways, desc);
 #define MOST_PAGES	8
 
 /*
- * After each way to end a batch, its references are dropped, and the next batch looks up regions
- * again.
+ * After each way to end a batch it references no region, and looks up the next region again. Pages
+ * are referenced as @whole and @last say.
  */
 static void test_forget(struct kunit *test)
 {
@@ -124,8 +125,8 @@ static void test_forget(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_batch_pending(b), !w->whole);
 	KUNIT_EXPECT_EQ(test, !b->frag.page, w->last);
 	/*
-	 * References on a page: one of the test; one of the batch, unless its octets are not
-	 * referenced any more (@whole); one of the page that is being filled.
+	 * Expected references on a page: one of the test; one of the batch, unless it has dropped
+	 * its octets (@whole); one more if this is the page that is being filled.
 	 */
 	for (i = 0; i < n; i++) {
 		KUNIT_EXPECT_EQ_MSG(test, page_ref_count(held[i]),
@@ -138,8 +139,8 @@ static void test_forget(struct kunit *test)
 }
 
 /*
- * The batch is dropped when TCP has accepted a part of it: TCP keeps the pages that it references,
- * and the rest is not sent later.
+ * kwarp_batch_reset() drops a batch of which TCP has accepted a part: the rest is not sent with the
+ * next batch.
  */
 static void test_forget_half(struct kunit *test)
 {
@@ -157,7 +158,10 @@ static void test_forget_half(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, iov_iter_count(&batch_sent.msg_iter), 100);
 }
 
-/* A queue pair that has nothing to send keeps one single page, but no large one. */
+/*
+ * kwarp_batch_idle() is called when there is nothing to send: the batch keeps a single page for the
+ * next octets, but returns a large page, which other streams may use.
+ */
 static void test_idle(struct kunit *test)
 {
 	struct kwarp_batch *b = test->priv;

@@ -7,7 +7,10 @@
  */
 #include "batch_fixture.h"
 
-/* The longest possible batches: full of short FPDUs, or a single FPDU of the greatest length. */
+/*
+ * The longest batches, from many short FPDUs or from one FPDU of the greatest length, need no more
+ * pieces of memory than a batch may have, and contain all octets.
+ */
 static void test_longest(struct kunit *test)
 {
 	struct kwarp_batch *b = test->priv;
@@ -29,8 +32,8 @@ static void test_longest(struct kunit *test)
 }
 
 /*
- * kwarp_batch_rollback() removes everything that was added since the mark, whatever pages were
- * used.
+ * kwarp_batch_rollback() removes everything that was added since kwarp_batch_mark(), on any number
+ * of pages, and also if memory ran out in between.
  */
 static void test_rollback(struct kunit *test)
 {
@@ -52,7 +55,10 @@ static void test_rollback(struct kunit *test)
 	}
 }
 
-/* Without memory the functions fail; with memory again they succeed. */
+/*
+ * Without memory no octets can be appended, except to the page that kwarp_batch_prefill() has
+ * allocated before.
+ */
 static void test_no_memory(struct kunit *test)
 {
 	struct kwarp_batch *b = test->priv;
@@ -65,14 +71,17 @@ static void test_no_memory(struct kunit *test)
 	batch_pages.fail = false;
 	kwarp_batch_prefill(b, KWARP_BATCH_FRAG_SURE, true);
 	batch_pages.fail = true;
-	/* what kwarp_batch_prefill() got is available */
+	/* These octets fit into the page that kwarp_batch_prefill() has allocated. */
 	len = KWARP_BATCH_FRAG_SURE;
 	KUNIT_EXPECT_TRUE(test, batch_put_octets(test, b, len));
 	batch_expect_contents(test, b);
 	KUNIT_EXPECT_FALSE(test, batch_put_octets(test, b, PAGE_SIZE));
 }
 
-/* Small batches use single pages, long ones large pages, also for the start of the next batch. */
+/*
+ * A short batch uses single pages. A batch that gets longer than half a page uses large pages. The
+ * batch after one that was longer than a page uses large pages from its start.
+ */
 static void test_sizes(struct kunit *test)
 {
 	struct kwarp_batch *b = test->priv;
@@ -86,7 +95,10 @@ static void test_sizes(struct kunit *test)
 	batch_put_octets(test, b, PAGE_SIZE);
 	KUNIT_EXPECT_TRUE(test, batch_pages.large);
 	kwarp_batch_reset(b);
-	/* an empty batch does not change the choice for the next */
+	/*
+	 * The last batch was not longer than a page, so the next ones use single pages. To reset
+	 * the empty batch once more does not change that.
+	 */
 	kwarp_batch_reset(b);
 	batch_put_octets(test, b, 100);
 	kwarp_batch_reset(b);
@@ -95,7 +107,10 @@ static void test_sizes(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, batch_pages.large);
 }
 
-/* TCP accepts the batch in small parts; no octet is sent twice or left out. */
+/*
+ * TCP accepts the batch in parts of 777 octets: each call of kwarp_batch_send() continues after the
+ * last octet that TCP has accepted.
+ */
 static void test_send(struct kunit *test)
 {
 	struct kwarp_batch *b = test->priv;
@@ -121,8 +136,9 @@ static void test_send(struct kunit *test)
 }
 
 /*
- * With alignment (@cut) a batch is sent with MSG_EOR, so that the next batch begins a TCP segment
- * (5044-5.1-4).
+ * If FPDUs are aligned to TCP segments of @cut octets, a batch is sent with MSG_EOR, so that the
+ * next batch begins a segment (5044-5.1-4). An FPDU must not cross a segment boundary, unless it
+ * begins a segment: after 1900 octets, 100 are left in the second segment of 1000.
  */
 static void test_aligned(struct kunit *test)
 {
@@ -150,7 +166,11 @@ static void test_aligned(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, batch_sent.msg_flags & MSG_EOR);
 }
 
-/* A batch is no longer than one packet (@goal), except for a single longer FPDU. */
+/*
+ * A batch is no longer than @goal, the octets of one packet, except if it consists of one longer
+ * FPDU. After 1000 octets 2000 are left of 3000; if FPDUs are aligned to segments of 1500 octets
+ * (@cut), 500 are left in the first segment.
+ */
 static void test_goal(struct kunit *test)
 {
 	struct kwarp_batch *b = test->priv;

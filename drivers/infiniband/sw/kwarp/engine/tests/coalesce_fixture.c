@@ -17,7 +17,7 @@ unsigned int coalesce_told_resolution;
 
 #include "../tx/coalesce.c"
 
-/* --------------------------------------------------------------------- facts */
+/* ----------------------------------------------------- stand-in for the runner */
 
 static struct coalesce_test *the_test;
 
@@ -27,7 +27,7 @@ void coalesce_told(struct stream *s)
 							      KWARP_RING_NEED_KICK;
 }
 
-/* What the timer calls to send: as the runner does, take all requests and set the ring's flags. */
+/* Called by the timer to send. As the runner does, take all requests and set the ring's flags. */
 static void sent_by_timer(struct kwarp_engine *e)
 {
 	struct stream *s = container_of(e, struct stream, e);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Streams whose requests complete in one CQ, for the tests of coalesce.c.
+ * Fixture of the tests of coalesce.c, which decides whether to hold send queues: streams whose
+ * requests complete in one CQ.
  *
  * Doorbell: the system call by which a program reports that it has posted requests. Held: the
  * program posts to the send queue without ringing its doorbell; a timer, or a later doorbell,
@@ -34,14 +35,14 @@
 extern unsigned int coalesce_told_resolution;
 
 /*
- * A value of coalesce_us, the time between two looks, so large that the timer does not fire: the
- * test calls the look itself.
+ * Value of coalesce_us (the setting for the time between two looks) in most tests: so long that the
+ * timer does not fire. The test calls the look itself.
  */
 #define TEST_US		(100 * USEC_PER_MSEC)
-/* The time between two looks in tests of the real timer, in nanoseconds. */
+/* Time between two looks in tests of the real timer, in nanoseconds. */
 #define TIMER_NS	(100 * NSEC_PER_USEC)
 
-/* More streams than one call of the timer looks at. */
+/* Number of streams: more than one call of the timer looks at. */
 #define STREAMS		(KWARP_COALESCE_LOOKS + 10)
 
 /**

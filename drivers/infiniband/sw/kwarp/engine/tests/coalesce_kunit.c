@@ -6,16 +6,19 @@
  * Held: the program posts to the send queue without ringing its doorbell; a timer, or a later
  * doorbell, sends. Hold: the time during which a queue is held. After a doorbell a queue is held if
  * the program has polled its CQ since the previous doorbell. Look: one call of that timer, which
- * looks for posted requests. Waiting: posted without a doorbell, and not sent. Forgotten: waiting,
- * and the program has not polled since the previous look.
+ * looks for posted requests. Round: looks until each held queue has been looked at once. Waiting:
+ * posted without a doorbell, and not sent. Forgotten: waiting, and the program has not polled since
+ * the previous look. Miss: a forgotten request was found.
  */
 #include "coalesce_fixture.h"
 
 /* ------------------------------------------------------------------- decisions */
 
 /*
- * Decisions after a doorbell: the state of the CQ, the arguments, the result, and the state after
- * the decision.
+ * Cases of kwarp_coalesce_rings(), which decides after a doorbell. @h: state of the CQ before the
+ * decision. @held: the queue was held, and the doorbell was for waiting requests. @polled: the
+ * program has polled. @hold: expected decision. @missed: misses that are expected to be counted
+ * after it. @obey: number of further doorbells that are expected not to start a hold.
  */
 static const struct ring_case {
 	const char *desc;
@@ -54,8 +57,9 @@ static void test_rings(struct kunit *test)
 }
 
 /*
- * Decisions after a round of looks: the state of the CQ, what the round has found, the result, and
- * the state after the decision.
+ * Cases of kwarp_coalesce_goes_on(), which decides after a round. @h: state of the CQ before the
+ * decision. @f: what the round has found. @goes_on: expected decision: the hold continues. The
+ * other members are the expected state of the CQ after it.
  */
 static const struct look_case {
 	const char *desc;
@@ -102,8 +106,8 @@ static void test_goes_on(struct kunit *test)
 /* --------------------------------------------------------------------- facts */
 
 /*
- * A poll of the CQ of sends or of the CQ of receives counts, once: after it a doorbell holds the
- * queue. Polls of a CQ that is used for both count once, too.
+ * After a poll of the CQ of sends or of the CQ of receives, one doorbell holds the queue, but a
+ * second one without another poll does not.
  */
 static void test_polls(struct kunit *test)
 {
@@ -115,6 +119,10 @@ static void test_polls(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, coalesce_held_after_ring(t));
 	coalesce_poll(t->rcq);
 	KUNIT_EXPECT_TRUE(test, coalesce_held_after_ring(t));
+	/*
+	 * From here on one CQ is used for both. Its number of polls differs from the sum of two
+	 * CQs, which has the effect of one poll.
+	 */
 	t->s[0].e.recv_cq = &t->scq->cq;
 	KUNIT_EXPECT_TRUE(test, coalesce_held_after_ring(t));
 	coalesce_poll(t->scq);
@@ -161,7 +169,10 @@ static void test_knob(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->hold->ns, 7000);
 }
 
-/* Without high-resolution timers nothing is held: a hold would last for milliseconds. */
+/*
+ * Without high-resolution timers nothing is held: the timer could fire at the next tick only,
+ * milliseconds later.
+ */
 static void test_coarse_timer(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -183,7 +194,10 @@ static void test_no_stream(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, coalesce_held_after_ring(t));
 }
 
-/* A responder that has received no FPDU must not send, so its queue is not held. */
+/*
+ * Before KWARP_E_TX_OPEN is set the queue is not held: a responder that has received no FPDU must
+ * not send, so a doorbell sends nothing.
+ */
 static void test_not_open(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -210,7 +224,7 @@ static void test_realtime(struct kunit *test)
 	sched_set_normal(current, 0);
 	coalesce_poll(t->scq);
 	KUNIT_EXPECT_TRUE(test, coalesce_held_after_ring(t));
-	/* A queue that was held before is not held any longer. */
+	/* A doorbell of a real-time program also ends the hold of a queue that was held before. */
 	sched_set_fifo(current);
 	coalesce_poll(t->scq);
 	KUNIT_EXPECT_FALSE(test, coalesce_held_after_ring(t));

@@ -10,7 +10,7 @@
  */
 #include "coalesce_fixture.h"
 
-/* --------------------------------------------------------------------- facts */
+/* -------------------------------------------------------------------- counts */
 
 static long timeouts(struct coalesce_test *t)
 {
@@ -73,8 +73,8 @@ static const struct deed {
 KUNIT_ARRAY_PARAM_DESC(deed, deed_cases, desc);
 
 /*
- * The program polls or rings for another queue, so it is busy and will ring later. Its waiting
- * request is sent after KWARP_COALESCE_BUSY looks, and that is no miss.
+ * The program polls, or rings for another queue: it is busy, and will ring for this queue later. So
+ * the timer sends the waiting request only after KWARP_COALESCE_BUSY looks, and that is no miss.
  */
 static void test_busy(struct kunit *test)
 {
@@ -106,8 +106,9 @@ static void test_busy(struct kunit *test)
 }
 
 /*
- * When a program has returned from its doorbell, it does not count as active any more, however long
- * TCP is full. So the second look sends the waiting request, and counts a miss.
+ * A program counts as active while it is inside a doorbell, but not after it has returned, even if
+ * TCP was full and not all was sent. So the second look sends the waiting request and counts a
+ * miss.
  */
 static void test_blocked(struct kunit *test)
 {
@@ -169,7 +170,10 @@ static void test_others_work(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, timeouts(t), 0);
 }
 
-/* After some misses the hold of all queues of the CQ ends, and posters have to ring. */
+/*
+ * After KWARP_COALESCE_MISSES misses the hold of all queues of the CQ ends: posters have to ring,
+ * and the next KWARP_COALESCE_OBEY doorbells, of which the test rings one, start no hold.
+ */
 static void test_misses(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -196,8 +200,8 @@ static void test_misses(struct kunit *test)
 }
 
 /*
- * The hold does not end if the program also rings for waiting requests: such doorbells cancel
- * misses.
+ * The program forgets requests again and again, but also rings for waiting requests. These
+ * doorbells cancel misses, so the hold does not end.
  */
 static void test_ring_forgives(struct kunit *test)
 {
@@ -219,7 +223,7 @@ static void test_ring_forgives(struct kunit *test)
 }
 
 /*
- * A doorbell after the timer has sent everything does not count as one for waiting requests, so it
+ * A doorbell that comes when the timer has sent all requests is not one for waiting requests, so it
  * cancels no miss.
  */
 static void test_ring_late(struct kunit *test)
@@ -242,8 +246,9 @@ static void test_ring_late(struct kunit *test)
 }
 
 /*
- * The program rings again before the decision after its previous doorbell, which was for waiting
- * requests: the two count as one such doorbell.
+ * kwarp_coalesce_sent() decides about the hold after a doorbell. If the program rings twice before
+ * that, and the first time for a waiting request, both together count as one doorbell for waiting
+ * requests (@good).
  */
 static void test_ring_twice(struct kunit *test)
 {
@@ -259,7 +264,7 @@ static void test_ring_twice(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->hold->good, 1);
 }
 
-/* The program does nothing any more: the hold ends, and so does the timer. */
+/* The program neither polls nor posts any more: the hold ends, and the timer stops. */
 static void test_quiet(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -276,7 +281,10 @@ static void test_quiet(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->hold->ns, TEST_US * NSEC_PER_USEC);
 }
 
-/* The time between looks grows while no request is forgotten. */
+/*
+ * The time between looks doubles, up to a limit, while no request is forgotten. A forgotten request
+ * makes it short again.
+ */
 static void test_slow(struct kunit *test)
 {
 	const u64 least = TEST_US * NSEC_PER_USEC;
@@ -295,7 +303,10 @@ static void test_slow(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, coalesce_look_now(t), least);
 }
 
-/* The hold of a stream without posts ends after many looks; another stream of the CQ stays held. */
+/*
+ * The hold of a stream without posts ends after KWARP_COALESCE_UNUSED looks; another stream of the
+ * CQ stays held.
+ */
 static void test_unused(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -352,8 +363,8 @@ static u32 looks_until_sent(struct coalesce_test *t)
 }
 
 /*
- * With many streams the timer looks at each. When the hold ends, it ends for each, for some at a
- * time.
+ * One call of the timer looks at, sends for, and ends the hold of a limited number of streams. With
+ * more streams the next calls continue, until no stream is left.
  */
 static void test_many(struct kunit *test)
 {
@@ -364,7 +375,10 @@ static void test_many(struct kunit *test)
 		coalesce_hold(test, &t->s[i]);
 		coalesce_post_waiting(&t->s[i]);
 	}
-	/* The first round of looks finds the requests, the second sends them. */
+	/*
+	 * The first round of looks finds the requests, KWARP_COALESCE_LOOKS a call; the second
+	 * sends them, KWARP_COALESCE_SENDS a call.
+	 */
 	looks = looks_until_sent(t);
 	KUNIT_EXPECT_GE(test, looks, STREAMS / KWARP_COALESCE_LOOKS +
 				     STREAMS / KWARP_COALESCE_SENDS);
@@ -376,6 +390,7 @@ static void test_many(struct kunit *test)
 	KUNIT_ASSERT_LT(test, looks, 100);
 	for (looks = 1; coalesce_look_now(t) == KWARP_COALESCE_PAUSE_NS && looks < 100; looks++)
 		;
+	/* The call that has set @ends has already ended the hold of some streams. */
 	KUNIT_EXPECT_EQ(test, looks, DIV_ROUND_UP(STREAMS, KWARP_COALESCE_SENDS) - 1);
 	for (i = 0; i < STREAMS; i++)
 		KUNIT_EXPECT_EQ(test, t->s[i].sq.ring.hdr->flags, KWARP_RING_NEED_KICK);

@@ -54,12 +54,12 @@ static bool door_cancel_work(struct delayed_work *work);
  * @cq: CQ of the send queue
  * @recv_cq: CQ of the receive queue
  * @qp: queue pair named in completions
- * @pd: its protection domain
+ * @pd: protection domain of @qp
  * @kdev: device
- * @sock: its socket; only the pointer is used
+ * @sock: the engine's socket; only its address is used
  * @install: result of kwarp_sock_install()
  * @drained: result of kwarp_tx_drained()
- * @drain_to: tx.drain_to when the claim was released
+ * @drain_to: value of tx.drain_to at the last call of kwarp_tx_release()
  * @log: words from the stand-ins
  */
 struct door_test {
@@ -284,7 +284,9 @@ static void test_wire(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, t->e.recv_mem, &t->e.mem);
 	KUNIT_EXPECT_FALSE(test, t->e.rq_shared);
 	KUNIT_EXPECT_EQ(test, t->e.tx.home, 0);
-	/* Receives of an SRQ use the SRQ's protection domain. */
+	/*
+	 * With an SRQ, receives use the SRQ's protection domain (shared_mem), not the queue pair's.
+	 */
 	t->cq.home = 3;
 	wire(t, &srq_mem);
 	KUNIT_EXPECT_EQ(test, t->e.tx.home, 3);
@@ -357,7 +359,10 @@ static void test_drain(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_TX_STOP, &t->e.flags));
 }
 
-/* Conditions for a Terminate (RFC 5044 7.1.2 rule 4, RFC 5040 section 5.4). */
+/*
+ * When a Terminate is sent (RFC 5044 7.1.2 rule 4, RFC 5040 section 5.4). @flags: state of the
+ * engine. @sent: kwarp_engine_terminate() is expected to send it.
+ */
 static const struct term_row {
 	const char *desc;
 	unsigned long flags;
@@ -384,7 +389,10 @@ static void test_terminate(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, test_bit(KWARP_E_TX_TERM, &t->e.flags), row->sent);
 }
 
-/* A posted receive kicks the runner only if the runner has to flush it. */
+/*
+ * A posted send kicks the runner; a posted receive only after the end of the stream (KWARP_E_DEAD),
+ * when the runner has to flush it.
+ */
 static void test_posted(struct kunit *test)
 {
 	struct door_test *t = test->priv;
@@ -417,7 +425,10 @@ static void test_fail(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_engine_short(&t->e), kwarp_perr_short(KWARP_PERR_R_BOUNDS));
 }
 
-/* A lost connection is reported without a Terminate. */
+/*
+ * A lost connection is reported as KWARP_QPE_LOST, and no Terminate is prepared, since none can be
+ * sent.
+ */
 static void test_lost(struct kunit *test)
 {
 	struct door_test *t = test->priv;

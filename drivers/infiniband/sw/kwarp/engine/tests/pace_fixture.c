@@ -33,8 +33,8 @@ u64 pace_told_ns(void)
 
 /*
  * The program rings its doorbell @n times, or until a hold starts. Before each doorbell @requests
- * complete and @ns pass; the doorbell takes @inside. Return: number of the doorbell after which a
- * hold starts, from 1 on, or 0 if no hold starts.
+ * complete and @ns nanoseconds pass; the doorbell itself takes @inside nanoseconds. Return: number
+ * of the doorbell after which a hold starts, from 1 on, or 0 if no hold starts.
  */
 u32 pace_long_doorbells(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u64 inside,
 			u32 *prod, u64 *now)
@@ -58,8 +58,8 @@ u32 pace_doorbells(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u32 *prod,
 }
 
 /*
- * Look until the hold ends, at most @n times. Before each look @requests complete and @ns pass.
- * Return: number of looks.
+ * Look until the hold ends, at most @n times. Before each look @requests complete and @ns
+ * nanoseconds pass. Return: number of looks.
  */
 u32 pace_looks(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u32 *prod, u64 *now)
 {
@@ -97,7 +97,7 @@ static void take_requests(struct pace_test *t)
 	t->sq.retired = t->sq.next - t->unfinished;
 }
 
-/* Set the ring's flags, as the runner does when all is sent. */
+/* Set the ring's flags, as the runner does when all is sent: they tell posters whether to ring. */
 void pace_tell_posters(struct pace_test *t)
 {
 	kwarp_sq_tell(&t->sq, READ_ONCE(t->e.tx.coalesce.on) ? KWARP_RING_HELD :
@@ -129,7 +129,10 @@ void pace_set_run(struct pace_test *t, enum kwarp_run run)
 	atomic_set(&t->e.tx.run, run);
 }
 
-/* Look: call the timer's handler while e->tx.run, which says whether there is a runner, is @run. */
+/*
+ * Look: call the timer's handler while e->tx.run, which says whether there is a runner, has the
+ * value @run.
+ */
 enum hrtimer_restart pace_look_beside(struct pace_test *t, enum kwarp_run run)
 {
 	enum hrtimer_restart ret;

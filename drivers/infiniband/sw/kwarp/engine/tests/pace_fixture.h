@@ -35,7 +35,7 @@ void pace_test_end_hold(struct kwarp_engine *e);
 #define TEST_NS		NSEC_PER_SEC
 /* Time between two looks in tests of the real timer. */
 #define TIMER_NS	(100 * NSEC_PER_USEC)
-/* Time that a doorbell takes, or one of the requests that are sent together. */
+/* Time for one request: for its doorbell, or to send it when a look has found it. */
 #define DOORBELL_NS	(10 * NSEC_PER_USEC)
 /* Time between two looks in the tests of decisions. */
 #define PACE_NS		(25 * NSEC_PER_USEC)

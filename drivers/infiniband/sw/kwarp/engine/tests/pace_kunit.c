@@ -4,9 +4,10 @@
  * decisions as functions of what was measured.
  *
  * Held: the program posts without ringing its doorbell, and the timer sends. Look: one call of that
- * timer, which looks for posted requests. Patient: a look waits while the program posts more.
- * Trial: doorbells are measured, then the stream is held and looks are measured. Obey: send at each
- * doorbell without measuring.
+ * timer, which looks for posted requests. Hold: the time during which a stream is held. Patient: a
+ * look waits while the program posts more. Trial: doorbells are measured, then the stream is held
+ * and looks are measured; it fails if looks are not faster. Obey: send at each doorbell
+ * without measuring.
  */
 #include "pace_fixture.h"
 
@@ -24,11 +25,14 @@ static void test_begins(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.rung.ns, KWARP_PACE_DOORBELLS * DOORBELL_NS);
 	KUNIT_EXPECT_EQ(test, p.done, prod);
 	KUNIT_EXPECT_EQ(test, p.since, now);
-	/* A second measurement is added to the first. */
+	/* A second measurement of doorbells, 3 times as many requests, is added to the first. */
 	KUNIT_EXPECT_EQ(test, pace_doorbells(&p, 2 * KWARP_PACE_DOORBELLS, 3, DOORBELL_NS, &prod,
 					     &now), KWARP_PACE_DOORBELLS + 1);
 	KUNIT_EXPECT_EQ(test, p.rung.requests, 4 * KWARP_PACE_DOORBELLS);
-	/* Old measurements are halved before new ones are added. */
+	/*
+	 * A sum over more time than KWARP_PACE_KEEP_NS is halved before the next measurement is
+	 * added: 4 / 2 + 1 = 3.
+	 */
 	p.rung.ns = KWARP_PACE_KEEP_NS + 2;
 	pace_doorbells(&p, KWARP_PACE_DOORBELLS + 1, 1, DOORBELL_NS, &prod, &now);
 	KUNIT_EXPECT_EQ(test, p.rung.requests, 3 * KWARP_PACE_DOORBELLS);
@@ -36,7 +40,7 @@ static void test_begins(struct kunit *test)
 			KWARP_PACE_DOORBELLS * DOORBELL_NS);
 }
 
-/* A stream whose program posts rarely is not held, whatever the time between two looks is. */
+/* A stream whose program rings rarely is not held, whatever the time between two looks is. */
 static void test_seldom(struct kunit *test)
 {
 	struct kwarp_pace p = { .ns = PACE_NS };
@@ -66,15 +70,18 @@ static void test_pause(struct kunit *test)
 	now += NSEC_PER_SEC;
 	KUNIT_EXPECT_EQ(test, pace_doorbells(&p, 2 * KWARP_PACE_DOORBELLS, 1, DOORBELL_NS, &prod,
 					     &now), KWARP_PACE_DOORBELLS + 1 - 20);
-	/* Twice KWARP_PACE_SELDOM_NS of a pause count: a program that always pauses is not held. */
+	/*
+	 * Of each pause, twice KWARP_PACE_SELDOM_NS counts. So a program that pauses before each
+	 * doorbell rings rarely, and is not held.
+	 */
 	p = (struct kwarp_pace){ .ns = KWARP_PACE_MIN_NS };
 	KUNIT_EXPECT_EQ(test, pace_doorbells(&p, 4 * KWARP_PACE_DOORBELLS, 1, NSEC_PER_SEC, &prod,
 					     &now), 0);
 }
 
 /*
- * Doorbells for large messages take long, and each counts several times: fewer are obeyed before
- * the next trial.
+ * A doorbell that is obeyed counts once, and once more for each KWARP_PACE_USUAL_NS that it takes.
+ * So after long doorbells, for large messages, the next trial starts after fewer of them.
  */
 static void test_obey_large(struct kunit *test)
 {
@@ -113,7 +120,8 @@ static void test_large(struct kunit *test)
 }
 
 /*
- * State of a trial in which doorbells were measured, one request in 10 us; looks are measured next.
+ * State in the middle of a trial: doorbells were measured, 32 requests of DOORBELL_NS each, and
+ * looks are measured next.
  */
 #define MEASURED \
 	{ .rung = { 32, 32 * DOORBELL_NS }, .obey_next = KWARP_PACE_OBEY, .ns = PACE_NS }
@@ -176,8 +184,8 @@ static void test_trial(struct kunit *test)
 }
 
 /*
- * If nothing has completed with doorbells because the peer does not answer, nothing can be
- * compared: the trial neither succeeds nor fails.
+ * If nothing has completed during the measured doorbells, because the peer does not answer, there
+ * is nothing to compare: the trial has no result, and its measurements are dropped.
  */
 static void test_no_proof(struct kunit *test)
 {
@@ -206,7 +214,10 @@ static void test_stall(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.obey, 0);
 }
 
-/* Looks were faster for a long time, and then are slower: the hold ends soon. */
+/*
+ * Looks were faster than doorbells for a long time. When they become slower than doorbells, the
+ * hold ends soon.
+ */
 static void test_changes(struct kunit *test)
 {
 	struct kwarp_pace p = MEASURED;
@@ -221,8 +232,8 @@ static void test_changes(struct kunit *test)
 }
 
 /*
- * After each failed trial more doorbells are obeyed before the next, up to a limit; after a
- * successful one fewer.
+ * After each failed trial more doorbells are obeyed before the next trial, up to a limit. A
+ * successful trial sets their number back to KWARP_PACE_OBEY.
  */
 static void test_obey(struct kunit *test)
 {
@@ -290,7 +301,7 @@ static void test_patience(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, p.patient);
 }
 
-/* Nothing is posted any more: the hold ends, and its measurement counts. */
+/* Nothing is posted any more: the hold ends, and its looks count as a measurement. */
 static void test_quiet(struct kunit *test)
 {
 	struct kwarp_pace p = MEASURED;
@@ -318,7 +329,7 @@ static void test_quiet(struct kunit *test)
 
 /*
  * A program whose requests depend on each other: it posts one when the one before has completed,
- * and pauses after some. The timer can only slow that down.
+ * and pauses for @pause nanoseconds after each @burst requests. The timer can only slow that down.
  */
 static const struct loop_case {
 	const char *desc;
@@ -352,7 +363,7 @@ struct loop {
 	bool held;
 };
 
-/* Do the looks that are due before @now; they find nothing. */
+/* Do the looks that are due before @now; they find no request. */
 static void pass(struct loop *l)
 {
 	for (; l->held && l->look < l->now; l->look += PACE_NS)
@@ -392,15 +403,15 @@ static void test_loop(struct kunit *test)
 		if (i % c->burst == 0)
 			l.now += c->pause;
 	}
-	/* There were trials, since some requests waited for a look, and the trials failed. */
+	/* Some requests have waited for a look, so there were trials. The trials have failed. */
 	KUNIT_EXPECT_GT(test, waited, 0);
 	KUNIT_EXPECT_LT(test, waited, n / 200);
 	KUNIT_EXPECT_GT(test, l.p.obey_next, KWARP_PACE_OBEY);
 }
 
 /*
- * Looks were a little faster than doorbells; then the program's requests depend on each other, and
- * looks are slower. The hold ends after a limited number of requests.
+ * For a while looks were a little faster than doorbells. Then the requests of the program depend on
+ * each other, so looks are slower: the hold ends after a limited number of requests.
  */
 static void test_other_phase(struct kunit *test)
 {

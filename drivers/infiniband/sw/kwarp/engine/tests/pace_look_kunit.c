@@ -2,7 +2,8 @@
 /*
  * Tests of pace.c: what a look of the timer does, and the timer itself.
  *
- * Held: the program posts without ringing its doorbell, and the timer sends. Look: one call of that
+ * Held: the program posts without ringing its doorbell, and the timer sends. Hold: the time during
+ * which a stream is held. Look: one call of that
  * timer, which looks for posted requests. Patient: a look waits while the program posts more.
  * Runner: the one context that may send for the stream at a time; if it cannot continue, it hands
  * over to the work item. Share: what the softirqs of one processor may send in a tick (share.h).
@@ -34,7 +35,10 @@ static void test_look(struct kunit *test)
 	u32 i;
 
 	KUNIT_ASSERT_TRUE(test, ring_until_held(t));
-	/* Preset the measurements, so that the end of this hold is judged. */
+	/*
+	 * Preset the measurements so that looks are faster than doorbells: the hold is to last for
+	 * all looks of this test.
+	 */
 	t->e.tx.coalesce.pace.looked[0] = (struct kwarp_pace_sum) { 4000, KWARP_PACE_TRIAL_NS };
 	t->e.tx.coalesce.pace.chosen = true;
 	KUNIT_EXPECT_EQ(test, atomic_read(&t->e.kdev->paced), 1);
@@ -89,17 +93,17 @@ static void test_patient_look(struct kunit *test)
 	pace_look(t);
 	KUNIT_EXPECT_EQ(test, t->sends, 2);
 	/*
-	 * As many requests as the program may post: a patient look sends them without waiting for
-	 * more.
+	 * When as many requests are posted as the program may post, a patient look sends them at
+	 * once.
 	 */
 	pace_post(t, 64);
 	pace_look(t);
 	KUNIT_EXPECT_EQ(test, t->sends, 3);
-	/* A patient look sends requests at once that were handed over to the work item. */
+	/* Requests that were handed over to the work item are sent by a patient look at once. */
 	pace_post(t, 5);
 	pace_look_beside(t, KWARP_RUN_QUEUED);
 	KUNIT_EXPECT_EQ(test, t->sends, 4);
-	/* The hold ends with this look: requests do not wait any longer. */
+	/* This look ends the hold, so it sends the requests: no later look would. */
 	pace_post(t, 5);
 	t->e.tx.coalesce.pace.looks = KWARP_PACE_LOOKS - 1;
 	t->e.tx.coalesce.pace.patient = false;
@@ -145,7 +149,7 @@ static const struct others_work {
 
 KUNIT_ARRAY_PARAM_DESC(other, others_work, desc);
 
-/* Requests that another context will send: the look does nothing. */
+/* A look does not send requests that another context will send, or that cannot be sent yet. */
 static void test_others_work(struct kunit *test)
 {
 	const struct others_work *c = test->param_value;
@@ -160,8 +164,8 @@ static void test_others_work(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->sends, 0);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&t->e.kdev->coalesce_paced), 0);
 	/*
-	 * Sending may take long, and the hold continues meanwhile. It ends only if nothing is
-	 * outstanding (@quiet).
+	 * Looks that find such requests do not end the hold. Only if no request is outstanding
+	 * (@quiet), KWARP_PACE_QUIET looks end it.
 	 */
 	for (i = 1; i < 2 * KWARP_PACE_QUIET && t->e.tx.coalesce.on; i++)
 		pace_look_beside(t, c->run);
@@ -220,7 +224,10 @@ static void test_rung_while_held(struct kunit *test)
 	KUNIT_EXPECT_GT(test, p->obey, KWARP_PACE_OBEY - NSEC_PER_SEC / KWARP_PACE_USUAL_NS / 20);
 }
 
-/* Requests that a look has taken, and that are still being sent, are not counted as completed. */
+/*
+ * Requests that a look has taken, and that are still being sent, do not count as completed: 30 of
+ * 40 here.
+ */
 static void test_completed(struct kunit *test)
 {
 	struct pace_test *t = test->priv;
@@ -329,8 +336,8 @@ static bool ends_soon(struct pace_test *t)
 }
 
 /*
- * The real timer sends, ends its hold, and can be started again; kwarp_pace_stop() waits for the
- * timer.
+ * The real timer sends, ends its hold, and can be started again. kwarp_pace_stop() waits for a
+ * handler that runs, and then stops the timer.
  */
 static void test_timer(struct kunit *test)
 {
@@ -342,7 +349,7 @@ static void test_timer(struct kunit *test)
 	for (i = 0; i < 10; i++) {
 		kwarp_pace_reset(&t->e);
 		/*
-		 * A fixed clock while the test rings, so that the speed of the machine does not
+		 * Use a fixed clock while the test rings, so that the speed of the machine does not
 		 * matter.
 		 */
 		t->now = NSEC_PER_SEC;

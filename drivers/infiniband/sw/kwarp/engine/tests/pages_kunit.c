@@ -55,7 +55,9 @@ static void pages_test_exit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->kdev->pages.n, 0);
 }
 
-/* Use up the fragment; if @hold, "TCP" keeps a reference on its page. */
+/*
+ * Get a page for the fragment and use it up. If @hold, keep a reference on the page, as TCP would.
+ */
 static struct page *use_up(struct kunit *test, bool large, bool hold)
 {
 	struct pages_test *t = test->priv;
@@ -101,7 +103,7 @@ static void test_in_flight(struct kunit *test)
 		put_page(held[i]);
 }
 
-/* Pages whose references are never dropped do not hide other pages for long. */
+/* Pages that stay in flight for ever do not keep a free page of the ring from being found. */
 static void test_stuck(struct kunit *test)
 {
 	struct pages_test *t = test->priv;
@@ -112,7 +114,10 @@ static void test_stuck(struct kunit *test)
 		stuck[i] = use_up(test, true, true);
 	page = use_up(test, true, false);
 	kwarp_pages_put(t->kdev, &t->frag);
-	/* a free page may be found only after some attempts */
+	/*
+	 * Each call examines only some pages of the ring, so the free one may be found by a later
+	 * call.
+	 */
 	for (i = 0; i < 3 && page; i++) {
 		if (use_up(test, true, false) == page)
 			page = NULL;
@@ -136,7 +141,10 @@ static void test_full(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, allocated, ARRAY_SIZE(held));
 	KUNIT_EXPECT_EQ(test, t->kdev->pages.n, KWARP_PAGES);
 	for (i = 0; i < ARRAY_SIZE(held); i++) {
-		/* the ten oldest pages have lost the ring's reference */
+		/*
+		 * The ring has dropped the ten oldest pages: only the test still has a reference to
+		 * them.
+		 */
 		if (page_ref_count(held[i]) == 1)
 			allocated--;
 		put_page(held[i]);
@@ -144,7 +152,7 @@ static void test_full(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, allocated, KWARP_PAGES);
 }
 
-/* The free rest of a page is used, after octets that are still referenced. */
+/* The free rest of a page is filled while octets before it are still in flight. */
 static void test_rest(struct kunit *test)
 {
 	struct pages_test *t = test->priv;
@@ -162,14 +170,17 @@ static void test_rest(struct kunit *test)
 		KUNIT_ASSERT_TRUE(test, kwarp_pages_refill(t->kdev, &t->frag, true,
 							   GFP_KERNEL));
 	}
-	/* the first page is used up, and still in flight: another page was allocated */
+	/* The first page is used up, and still in flight: another page was allocated. */
 	KUNIT_EXPECT_PTR_NE(test, t->frag.page, first);
 	KUNIT_EXPECT_EQ(test, t->frag.offset, 0);
 	KUNIT_EXPECT_EQ(test, allocated, 2);
 	put_page(first);
 }
 
-/* If the allocator has no large pages, small ones are filled, and none is kept in the ring. */
+/*
+ * If the allocator has no large pages, it returns small ones. They are used, but not kept in the
+ * ring.
+ */
 static void test_no_large(struct kunit *test)
 {
 	struct pages_test *t = test->priv;
@@ -204,7 +215,7 @@ static void test_small(struct kunit *test)
 	put_page(page);
 	KUNIT_EXPECT_EQ(test, t->kdev->pages.n, 0);
 	KUNIT_EXPECT_EQ(test, allocated, 0);
-	/* with more traffic a large page is used, although the small one is free */
+	/* With more traffic a large page is used, although the small one is free. */
 	use_up(test, true, false);
 	KUNIT_EXPECT_EQ(test, allocated, 1);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of inbound Atomic Requests and Responses (RFC 7306), and of which request a Terminate is
- * about.
+ * Tests of the receive side: Atomic Requests and Responses of the peer (RFC 7306), and which of our
+ * outstanding requests fails when the peer sends a Terminate.
  *
  * Numbers such as 7306-5.2.1-4 name requirements of RFCs, see Documentation/conformance.
  */
@@ -26,12 +26,15 @@ static void feed_answer(struct ext_test *t, u32 id, u64 value)
 
 /* ----------------------------------------------------------- Atomic Request */
 
-/* The second word of memory is at offset 7 of the region. */
+/*
+ * Address of the second word of @words, 8 octets each: the region begins at the second octet of the
+ * first word.
+ */
 #define WORD_1	(VA + 7)
 
 /*
- * An Atomic Request is queued; there is no completion, and the operation is not carried out yet
- * (7306-5.2.1-4, -10, -11, -14).
+ * An Atomic Request is queued until its answer is due; it causes no completion, and is not carried
+ * out yet (7306-5.2.1-4, -10, -11, -14).
  */
 static void test_request(struct kunit *test)
 {
@@ -51,7 +54,7 @@ static void test_request(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_iread_head(&t->e.iread)->raw_ddp[1], 0x4a);
 	KUNIT_EXPECT_EQ(test, t->words[1], 0);
 	test_cq_none(test, t->cq);
-	/* A second request exceeds the queue's depth: there is no buffer for it (7306-5.2.1-9). */
+	/* The queue is full, so there is no buffer for another request (7306-5.2.1-9). */
 	feed_atomic(t, &req);
 	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_DDP_U_NOBUF);
 }
@@ -90,8 +93,9 @@ static const struct req_error {
 KUNIT_ARRAY_PARAM_DESC(req_error, req_errors, desc);
 
 /*
- * Errors of Atomic Requests (7306-8.2-4 to -6, 7306-5.1.1-2 to -5, 7306-5.1.2-4 to -8,
- * 7306-5.2.1-6, -12, 7306-8.1-2).
+ * A wrong Atomic Request ends the stream with the error that the RFC names (@err). It is not queued
+ * and not carried out, and the Terminate has no Read Request header (7306-8.2-4 to -6, 7306-5.1.1-2
+ * to -5, 7306-5.1.2-4 to -8, 7306-5.2.1-6, -12, 7306-8.1-2).
  */
 static void test_request_error(struct kunit *test)
 {
@@ -116,8 +120,8 @@ static void test_request_error(struct kunit *test)
 /* ---------------------------------------------------------- Atomic Response */
 
 /*
- * Each Atomic Response is placed in its own buffer, at any address, in order (7306-5-6,
- * 7306-5.2.2-6).
+ * Each Atomic Response is placed in the buffer of its request, at any address, and completes the
+ * request; requests complete in order (7306-5-6, 7306-5.2.2-6).
  */
 static void test_response(struct kunit *test)
 {
@@ -140,7 +144,7 @@ static void test_response(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, kwarp_readq_empty(&t->e.oread));
 }
 
-/* A response that names another request is an error (7306-5.2.2-7). */
+/* An Atomic Response with the ID of another request is an error (7306-5.2.2-7). */
 static void test_response_wrong_id(struct kunit *test)
 {
 	struct ext_test *t = test->priv;

@@ -15,7 +15,10 @@ static enum kwarp_perr watched_rx_place(struct kwarp_engine *e, const u8 *data, 
 #include "../rx/answer.c"
 #include "../rx/receive.c"
 
-/* The only region, how often it was looked up, and the number of references to it. */
+/*
+ * rx_the_mr: the only region. rx_lookups: how often it was looked up. rx_references: references to
+ * it.
+ */
 struct kwarp_mr *rx_the_mr;
 u32 rx_lookups, rx_references;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Two streams that share a receive queue and a region, for the tests of the receive side. Receive
- * run: in the driver one call of tcp_read_sock(), here one call of rx_feed().
+ * Fixture of the tests of the receive side: two streams that share a receive queue and a region.
+ * Receive run: in the driver one call of tcp_read_sock(), here one call of rx_feed().
  */
 #ifndef KWARP_ENGINE_TESTS_RX_FIXTURE_H
 #define KWARP_ENGINE_TESTS_RX_FIXTURE_H

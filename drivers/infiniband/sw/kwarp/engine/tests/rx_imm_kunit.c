@@ -42,8 +42,8 @@ static void expect_imm(struct kunit *test, u64 id, u32 len, u32 flags)
 }
 
 /*
- * Immediate Data and Sends use receives in order, one each (7306-6.3-2, -4, 7306-6.1-2, 7306-7-2,
- * 7306-D-4).
+ * Each Immediate Data message and each Send completes one receive, in order (7306-6.3-2, -4,
+ * 7306-6.1-2, 7306-7-2, 7306-D-4).
  */
 static void test_imm(struct kunit *test)
 {
@@ -63,8 +63,8 @@ static void test_imm(struct kunit *test)
 }
 
 /*
- * byte_len of Immediate Data is the length of the Write just before it, over all segments, and of
- * no other message.
+ * In the completion of Immediate Data, byte_len is the length of the Write just before, over all of
+ * its segments. It is 0 if another message came between the two.
  */
 static void test_imm_length(struct kunit *test)
 {
@@ -101,8 +101,8 @@ static void test_imm_length(struct kunit *test)
 }
 
 /*
- * A kernel consumer takes byte_len for octets in its buffer, so the peer must not be able to choose
- * it.
+ * For a kernel consumer byte_len is always 0: it takes byte_len for octets in its receive buffer,
+ * so the peer must not be able to choose the value.
  */
 static void test_imm_kernel(struct kunit *test)
 {
@@ -135,7 +135,10 @@ static const struct imm_error {
 
 KUNIT_ARRAY_PARAM_DESC(imm_error, imm_errors, desc);
 
-/* Errors of Immediate Data (7306-6.1-3, 7306-6.3-7, 7306-1.1-4). */
+/*
+ * Wrong Immediate Data ends the stream with an error, and completes no receive (7306-6.1-3,
+ * 7306-6.3-7, 7306-1.1-4).
+ */
 static void test_imm_error(struct kunit *test)
 {
 	const struct imm_error *c = test->param_value;

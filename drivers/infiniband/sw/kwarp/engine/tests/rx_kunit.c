@@ -22,8 +22,8 @@ static void feed_read(struct stream *s)
 /* ------------------------------------------------------------ what is shared */
 
 /*
- * Streams that share receives can use them up: an SRQ limit event reports that, for the stream that
- * took the receive (5040-8.1.2-8, 5041-8.3.2-6, 5042-6.4.3.1-1).
+ * Streams that share receives can use them up. An SRQ limit event reports that few are left, to the
+ * stream that took the receive (5040-8.1.2-8, 5041-8.3.2-6, 5042-6.4.3.1-1).
  */
 static void test_shared_receives(struct kunit *test)
 {
@@ -40,7 +40,8 @@ static void test_shared_receives(struct kunit *test)
 	rx_feed_send(&t->a, 3, 0);
 	KUNIT_EXPECT_EQ(test, t->a.limits + t->b.limits, 1);
 	/*
-	 * the next message finds no receive, so its stream fails; the other stream is not affected
+	 * The next message of one stream finds no receive, so that stream fails. The other stream
+	 * is not affected.
 	 */
 	rx_feed_send(&t->a, 3, 0);
 	KUNIT_EXPECT_EQ(test, t->a.e.perr, KWARP_PERR_DDP_U_NOBUF);
@@ -66,7 +67,10 @@ static void post_sge(struct rx_test *t, u64 id)
 	memcpy(e + 1, &sge, sizeof(sge));
 }
 
-/* Regions of an SRQ's receives belong to the SRQ's protection domain, not to the QP's. */
+/*
+ * The regions of an SRQ's receives must belong to the SRQ's protection domain; the QP's own does
+ * not matter.
+ */
 static void test_shared_domain(struct kunit *test)
 {
 	static const u8 data[OCTETS] = { 1, 2, 3, 4, 5 };
@@ -112,7 +116,10 @@ static void test_cq_overflow(struct kunit *test)
 	rx_expect_done(test, 4);
 }
 
-/* A Read Request makes its receive run report that something is to be sent; a Write does not. */
+/*
+ * After a Read Request kwarp_rx_end_run() reports once that something is to be sent; after a Write
+ * it does not.
+ */
 static void test_kicks(struct kunit *test)
 {
 	struct rx_test *t = test->priv;
@@ -126,8 +133,8 @@ static void test_kicks(struct kunit *test)
 }
 
 /*
- * If a peer sends more Read Requests than agreed, its stream fails, and takes no resources of other
- * streams (5040-8.1.2-7, 5042-6.4.3.3-1).
+ * If a peer sends more Read Requests than agreed, its stream fails; another stream can still have
+ * its full number (5040-8.1.2-7, 5042-6.4.3.3-1).
  */
 static void test_reads(struct kunit *test)
 {
@@ -161,8 +168,9 @@ static const struct sink {
 KUNIT_ARRAY_PARAM_DESC(sink, sinks, desc);
 
 /*
- * The region in which a Read Response is placed needs local write, and remote write, too, if the
- * stream is strict; for a Write it needs remote write.
+ * The sink of a Read, the region in which its response is placed, needs local write. It needs
+ * remote write, too, if the device's setting "strict" is on. The sink of a Write needs remote
+ * write.
  */
 static void test_sink(struct kunit *test)
 {
@@ -193,7 +201,8 @@ static void test_sink(struct kunit *test)
 /* ------------------------------------------------------- the peer's Terminate */
 
 /*
- * Cases of a Terminate: @reads are outstanding when it arrives, with queue indices from @start on.
+ * Cases of a Terminate of the peer. @reads: our Reads that are outstanding when it arrives. @start:
+ * first of their indices in the queue.
  */
 static const struct blame {
 	const char *desc;
@@ -233,9 +242,7 @@ static void ask(struct kunit *test, struct kwarp_engine *e, const struct blame *
 	}
 }
 
-/*
- * A Terminate with a Read Request header is about the oldest outstanding Read: that request fails.
- */
+/* If the peer's Terminate contains a Read Request header, the oldest outstanding Read fails. */
 static void test_blame(struct kunit *test)
 {
 	static const u8 rreq[KWARP_RDMAP_RREQ_LEN], ddp[18] = { 0x41, 0x41 };

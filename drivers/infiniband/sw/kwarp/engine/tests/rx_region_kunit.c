@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of the receive side: a segment that arrives in two pieces, and whose region is removed
- * between them; and Send with Invalidate. Receive run: one call of tcp_read_sock().
+ * between them; and Send with Invalidate. Receive run: in the driver one call of tcp_read_sock(),
+ * here the time until kwarp_rx_end_run().
  *
  * Numbers such as 5041-7.1-13 name requirements of RFCs, see Documentation/conformance.
  */
@@ -41,7 +42,7 @@ static const struct gap {
 	{ "fast, nothing", KWARP_MR_FAST, keep_region, true, false },
 	{ "fast, invalidated", KWARP_MR_FAST, invalidate_region, true, true },
 	{ "fast, invalidated within the run", KWARP_MR_FAST, invalidate_region, false, true },
-	/* the segment is accepted, because deregistration waits for the end of the receive run */
+	/* The segment is accepted, because deregistration waits for the end of the receive run. */
 	{ "user, being deregistered within the run", KWARP_MR_USER, deregister, false, false },
 };
 
@@ -49,7 +50,9 @@ KUNIT_ARRAY_PARAM_DESC(gap, gaps, desc);
 
 #define PAYLOAD_AT	16	/* octets of length field and header before the payload */
 
-/* How many octets of a Write have to be in memory if it arrives in two pieces, divided at @cut? */
+/*
+ * How many octets of a Write are expected in memory if it arrives in two pieces, divided at @cut?
+ */
 static u32 placed(const struct gap *c, u32 cut)
 {
 	if (!c->refused || cut >= PAYLOAD_AT + OCTETS)
@@ -69,8 +72,9 @@ static void feed_in_two(struct rx_test *t, const struct gap *c, const u8 *wire, 
 }
 
 /*
- * The region may be revoked after the header was checked and before the payload has arrived
- * (5041-7.1-13, 5040-8.1.1-6).
+ * A Write arrives in two pieces, and something happens to its region between them (5041-7.1-13,
+ * 5040-8.1.1-6). If the region is revoked (@refused), only the payload that arrived before is
+ * placed, and the stream fails.
  */
 static void test_gap(struct kunit *test)
 {
@@ -94,8 +98,8 @@ static void test_gap(struct kunit *test)
 		memset(want, 0, sizeof(want));
 		memset(want, 0x3c, n);
 		/*
-		 * skip this case: the region is gone before the header is complete, and the error
-		 * is that of an unknown STag
+		 * Skip a cut inside the header, if the receive run does not end there: the region
+		 * is gone before the header is checked, and the error is that of an unknown STag.
 		 */
 		if (!c->run_ends && cut < PAYLOAD_AT)
 			continue;
@@ -108,8 +112,8 @@ static void test_gap(struct kunit *test)
 }
 
 /*
- * Within a receive run a region is looked up once for all its segments. Another STag is looked up
- * again; here it names no region.
+ * Within a receive run a region is looked up once for all its segments. A segment with another STag
+ * causes another look-up; here that STag names no region.
  */
 static void test_lookups(struct kunit *test)
 {
@@ -134,8 +138,8 @@ static void test_lookups(struct kunit *test)
 /* ------------------------------------------------------ Send with Invalidate */
 
 /*
- * Send with Invalidate invalidates a region when its last segment has arrived, not before, and for
- * every stream (5040-5.3-17, -18).
+ * A Send with Invalidate invalidates the region when the last segment of the Send has arrived, not
+ * before; and for all streams (5040-5.3-17, -18).
  */
 static void test_invalidate(struct kunit *test)
 {
@@ -159,7 +163,7 @@ static void test_invalidate(struct kunit *test)
 	rx_expect_write(test, &t->b, KWARP_PERR_DDP_T_STAG);
 }
 
-/* a window belongs to the stream that bound it (5041-8.2-3) */
+/* Only the peer of the stream that bound a memory window may write to it (5041-8.2-3). */
 static void test_window(struct kunit *test)
 {
 	struct rx_test *t = test->priv;
@@ -190,8 +194,8 @@ static const struct refusal {
 KUNIT_ARRAY_PARAM_DESC(refusal, refusals, desc);
 
 /*
- * Invalidation is refused for an STag that is not valid or not of this stream (5040-5.3-17, -19;
- * 5040-7.2-4, -5).
+ * A Send with Invalidate fails if its STag is not valid, or may not be invalidated by this stream
+ * (5040-5.3-17, -19; 5040-7.2-4, -5). The region stays valid.
  */
 static void test_invalidate_refused(struct kunit *test)
 {
@@ -200,7 +204,10 @@ static void test_invalidate_refused(struct kunit *test)
 
 	rx_post(t, 7, 2);
 	t->mr.kind = c->kind;
-	/* A wrong stream is no reason to refuse: mr.stream is compared for windows only. */
+	/*
+	 * Another stream in mr.stream is a reason to refuse for windows only: other regions are not
+	 * bound to a stream.
+	 */
 	t->mr.stream = &t->b.e.mem;
 	if (c->other_owner)
 		t->mr.owner = t->b.e.mem.id;

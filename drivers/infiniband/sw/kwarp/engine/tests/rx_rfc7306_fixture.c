@@ -112,7 +112,10 @@ int ext_rx_test_init(struct kunit *test)
 	return 0;
 }
 
-/* Add an outstanding Read or atomic operation: the next request of the send queue. */
+/*
+ * Add an outstanding request of ours, a Read or an atomic operation, as the next request of the
+ * send queue. @to: address of its buffer in the region.
+ */
 void ext_rx_ask(struct ext_test *t, bool atomic, u64 to)
 {
 	struct kwarp_wqe wqe = {

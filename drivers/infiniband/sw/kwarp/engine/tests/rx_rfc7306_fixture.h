@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A stream, and what its peer sends, for the tests of inbound messages of RFC 7306. The region is a
- * stand-in, the queues are the real ones.
+ * Fixture of the tests of inbound messages of RFC 7306: a stream, and what its peer sends. The
+ * region is a stand-in, the queues are the real ones.
  */
 #ifndef KWARP_ENGINE_TESTS_RX_RFC7306_FIXTURE_H
 #define KWARP_ENGINE_TESTS_RX_RFC7306_FIXTURE_H

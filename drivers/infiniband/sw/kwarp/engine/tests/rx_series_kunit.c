@@ -2,7 +2,7 @@
 /*
  * Tests of the receive side: series of segments. Series: FPDUs in the middle of a long message
  * whose headers can be predicted, so that they are processed without the parser (rx/series.c).
- * Receive run: one call of tcp_read_sock().
+ * Receive run: in the driver one call of tcp_read_sock(), here the time until kwarp_rx_end_run().
  *
  * Numbers such as 5041-7.1-13 name requirements of RFCs, see Documentation/conformance.
  */
@@ -71,7 +71,10 @@ static const struct series_case {
 
 KUNIT_ARRAY_PARAM_DESC(series, series_cases, desc);
 
-/* What a stream has changed; compared between processing with and without the series code. */
+/*
+ * What the processing of a message has changed. It must be the same with and without the series
+ * code.
+ */
 struct traces {
 	u8 mem[LONGEST];
 	enum kwarp_perr perr;
@@ -82,7 +85,10 @@ struct traces {
 	u64 to;
 };
 
-/* First address of the region; for the region of all memory, the address in memory. */
+/*
+ * Address of the first octet of memory, as the peer names it: for the region of all memory
+ * (KWARP_MR_DMA), the address in this machine's memory.
+ */
 static u64 series_va(const struct rx_test *t, const struct series_case *c)
 {
 	return c->kind == KWARP_MR_DMA ? (uintptr_t)t->mem : VA;
@@ -211,8 +217,9 @@ static void take_traces(struct rx_test *t, struct stream *s, struct traces *tr)
 }
 
 /*
- * Feed the same stream twice, with and without the series code, with the octet at @at changed by
- * @x. The results must be the same. Return: octets that the series code has used.
+ * Process the same message twice, with and without the series code. The octet at @at is changed by
+ * @x; if @at is beyond the end, nothing is changed. The results must be the same. Return: octets
+ * that the series code has used.
  */
 static u32 compare_ways(struct kunit *test, const struct series_case *c, u32 at, u8 x)
 {
@@ -243,7 +250,10 @@ static u32 compare_ways(struct kunit *test, const struct series_case *c, u32 at,
 	return taken;
 }
 
-/* The series code does not change any result (5041-7.1-13, 5040-5.2.2-9, 5041-7.1-9, 5044-6-1). */
+/*
+ * A message has the same result with and without the series code, whether it is right or damaged
+ * (5041-7.1-13, 5040-5.2.2-9, 5041-7.1-9, 5044-6-1).
+ */
 static void test_series(struct kunit *test)
 {
 	const struct series_case *c = test->param_value;
@@ -264,7 +274,7 @@ static void test_series(struct kunit *test)
 }
 
 /*
- * The series code uses nothing although the octets are as expected: inside an FPDU, if the FPDU is
+ * The series code refuses FPDUs whose header is as predicted: inside an FPDU, if the FPDU is
  * incomplete, if the region is not valid, without the right to write, after an error, in another
  * receive run, and when the message has ended.
  */
@@ -304,7 +314,10 @@ static void test_series_ends(struct kunit *test)
 	kwarp_rx_end_run(e);
 }
 
-/* If the region is deregistered while a series is placed, no further segment is accepted. */
+/*
+ * The region is deregistered after two segments of a series were placed (rx_revoke_after): the
+ * series code accepts no further segment, and the parser reports the error.
+ */
 static void test_series_revoked(struct kunit *test)
 {
 	static const struct series_case c = {

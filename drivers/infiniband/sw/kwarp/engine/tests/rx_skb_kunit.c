@@ -7,9 +7,13 @@
  */
 #include "skb_fixture.h"
 
-/* --------------------------------------------------------------- TCP's part */
+/* ------------------------------------------------------------- expectations */
 
-/* Every complete FPDU has been reported, and no octet of an incomplete one (5044-6-6). */
+/*
+ * Check that the parser has reported every complete FPDU, and no octet of an incomplete one
+ * (5044-6-6). rx.want must be the length of the incomplete FPDU, KWARP_FPDU_MIN while its length is
+ * unknown, or 0 if there is none.
+ */
 static void expect_whole(struct skb_test *t)
 {
 	u32 n = skb_complete_in(t, t->arrived), begun = n ? t->ends[n - 1] : 0;
@@ -33,8 +37,8 @@ static void expect_whole(struct skb_test *t)
 /* -------------------------------------------------------------------- tests */
 
 /*
- * The stream in two skbs, divided at every octet, in every shape; read after each skb, or when both
- * have arrived.
+ * The stream arrives in two skbs, divided at every octet, of every shape. It is read after each
+ * skb, or when both have arrived: in all cases every FPDU is reported.
  */
 static void test_cut(struct kunit *test)
 {
@@ -59,7 +63,7 @@ static void test_cut(struct kunit *test)
 	}
 }
 
-/* The stream in three skbs of different shapes. */
+/* The stream arrives in three skbs of different shapes: every FPDU is reported. */
 static void test_cut_twice(struct kunit *test)
 {
 	const struct way *w = test->param_value;
@@ -81,7 +85,9 @@ static void test_cut_twice(struct kunit *test)
 	}
 }
 
-/* One octet at a time: nothing of an FPDU is used before it is complete. */
+/*
+ * The stream arrives one octet at a time: no octet of an FPDU is used before the FPDU is complete.
+ */
 static void test_octets(struct kunit *test)
 {
 	const struct way *w = test->param_value;
@@ -97,7 +103,10 @@ static void test_octets(struct kunit *test)
 	skb_expect_all(t);
 }
 
-/* TCP's reader stops before urgent data: no octet after that point is read. */
+/*
+ * TCP lets the engine read only @may octets, as it does before urgent data: no octet after them is
+ * read, although it is in the receive queue.
+ */
 static void test_may(struct kunit *test)
 {
 	const struct way *w = test->param_value;
@@ -122,7 +131,10 @@ static void test_may(struct kunit *test)
 	}
 }
 
-/* No octet of a damaged FPDU is reported, and no later FPDU (5044-6-1, 5044-4.4-20). */
+/*
+ * One octet of the stream is damaged: neither the FPDU with that octet nor a later one is reported
+ * (5044-6-1, 5044-4.4-20).
+ */
 static void test_damage(struct kunit *test)
 {
 	const struct way *w = test->param_value;

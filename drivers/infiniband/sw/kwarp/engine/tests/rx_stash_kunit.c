@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of the receive side (rx/skb.c, rx/stash.c): octets that TCP cannot keep until their FPDU is
- * complete, and octets that cannot be read. Stash: buffer for an FPDU that TCP cannot keep until it
+ * complete, and skbs that cannot be read. Stash: buffer for an FPDU that TCP cannot keep until it
  * is complete; its memory is charged to the socket.
  *
  * Numbers such as 5041-7.1-22 name requirements of RFCs, see Documentation/conformance.
@@ -9,7 +9,8 @@
 #include "skb_fixture.h"
 
 /*
- * TCP runs out of room at any octet: the octets it has go to the stash, and the stream continues.
+ * TCP has no more room after any number of octets (@cut): the incomplete FPDU is copied to the
+ * stash, and every FPDU is reported when the rest has arrived.
  */
 static void test_stash(struct kunit *test)
 {
@@ -43,8 +44,8 @@ static void test_stash(struct kunit *test)
 }
 
 /*
- * If charging fails, a device can have KWARP_MAX_UNPAID_STASHES stashes without a charge, and no
- * more.
+ * If TCP refuses to charge a stash to its socket (skb_broke), the stash may exist nevertheless, but
+ * a device can have only KWARP_MAX_UNPAID_STASHES of these.
  */
 static void test_stash_unpaid(struct kunit *test)
 {
@@ -69,7 +70,10 @@ static void test_stash_unpaid(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, skb_charged, 0);
 }
 
-/* If no memory is available there is no stash and no charge, and a later attempt can succeed. */
+/*
+ * If memory for a stash cannot be allocated, nothing is charged or counted, and a later attempt can
+ * succeed.
+ */
 static void test_stash_no_pages(struct kunit *test)
 {
 	struct skb_test *t = test->priv;
@@ -86,13 +90,13 @@ static void test_stash_no_pages(struct kunit *test)
 	skb_drop_stash(t);
 }
 
-/* A stash is charged to the socket, and counted, as long as it exists. */
+/* A stash is charged to the socket, and counted in @stashes_now, as long as it exists. */
 static void test_stash_charge(struct kunit *test)
 {
 	struct skb_test *t = test->priv;
 
 	skb_begin_way(t, &ways[0]);
-	/* Charging fails (skb_broke). Freeing such a stash must not reduce the socket's charge. */
+	/* This stash is not charged (skb_broke). To free it must not reduce the socket's charge. */
 	skb_broke = true;
 	KUNIT_ASSERT_TRUE(test, kwarp_rx_make_stash(&t->e));
 	skb_broke = false;
@@ -138,7 +142,10 @@ static void test_stash_longest(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_MPA_CRC);
 }
 
-/* After an error (KWARP_E_RX_STOP) all octets are used, and nothing is reported (5041-7.1-22). */
+/*
+ * After an error (KWARP_E_RX_STOP) all octets are taken from TCP and dropped, and no FPDU is
+ * reported (5041-7.1-22).
+ */
 static void test_stopped(struct kunit *test)
 {
 	struct skb_test *t = test->priv;
@@ -152,8 +159,9 @@ static void test_stopped(struct kunit *test)
 }
 
 /*
- * The skb in the middle cannot be read. If none of its octets had to be read, the stream continues;
- * if not, it has failed. No octets stay with TCP, because TCP would not call us again for them.
+ * The second of three skbs cannot be read, or cannot be copied. If the engine does not have to do
+ * that, every FPDU is reported; otherwise the stream fails. In both cases no octets stay with TCP,
+ * because TCP would not call the engine again for them.
  */
 static void one_unreadable(struct skb_test *t, const struct way *w, u32 a, u32 b)
 {

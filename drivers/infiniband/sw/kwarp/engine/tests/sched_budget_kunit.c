@@ -37,7 +37,10 @@ static void test_budget(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->delay, 0);
 }
 
-/* Long batches, and many requests without a batch, use up the budget in fewer rounds. */
+/*
+ * Long batches, and many requests without a batch, use up the budget in fewer rounds. One call in
+ * softirq may send 1 MiB.
+ */
 static void test_budget_of_work(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -49,6 +52,7 @@ static void test_budget_of_work(struct kunit *test)
 	KUNIT_EXPECT_LE(test, t->steps, 1024 * 1024 / t->builds + 1);
 	sched_told_jiffies++;
 	t->builds = 0;
+	/* Requests that are examined use up the budget, too, even if no octet is built. */
 	t->looks_at = KWARP_BATCH_EFFORT;
 	t->steps = 0;
 	sched_packet(&t->e);
@@ -61,8 +65,8 @@ static void test_budget_of_work(struct kunit *test)
 }
 
 /*
- * Many packets together do not get a larger share than one packet after which as much is to be
- * sent.
+ * The share limits what many packets of a tick cause together: each makes one round, and after
+ * KWARP_SHARE_TICK rounds the work item has to send. The next tick has a new share.
  */
 static void test_budget_of_packets(struct kunit *test)
 {
@@ -80,7 +84,10 @@ static void test_budget_of_packets(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sched_word(t), KWARP_RUN_IDLE);
 }
 
-/* The share of a tick is for all streams of a processor together. */
+/*
+ * All streams of a processor use the same share: when two streams have used it up, the work item
+ * sends for them.
+ */
 static void test_budget_of_streams(struct kunit *test)
 {
 	struct kwarp_engine *other = another(test);
@@ -97,7 +104,11 @@ static void test_budget_of_streams(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->delay, 0);
 }
 
-/* A program that posts into a dead queue in a loop gets two rounds in a tick. */
+/*
+ * After the end of the stream (KWARP_E_DEAD) a runner only flushes what is posted. It makes two
+ * rounds, and the work item continues a tick later, so that a program that posts in a loop does not
+ * keep the processor busy.
+ */
 static void test_budget_of_dead(struct kunit *test)
 {
 	struct sched_test *t = test->priv;

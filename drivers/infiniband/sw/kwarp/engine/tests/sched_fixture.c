@@ -34,7 +34,10 @@ struct sched_test *sched_the_test;
 static bool note_work(struct workqueue_struct *wq, struct delayed_work *work,
 		      unsigned long delay)
 {
-	/* Always the same workqueue: a work item on two workqueues could run twice at once. */
+	/*
+	 * The work item must always be queued on the same workqueue: on two, it could run twice at
+	 * once.
+	 */
 	KUNIT_EXPECT_PTR_EQ(kunit_get_current_test(), wq,
 			    sched_the_test->e.tx.home < 0 ? sched_wq : sched_home_wq);
 	if (sched_the_test->pending)
@@ -171,7 +174,7 @@ void sched_do_work(struct sched_test *t)
 
 /* ------------------------------------------------------------------- runners */
 
-/* Call kwarp_tx_kick() as the softirq does that handles a packet. */
+/* Call kwarp_tx_kick() as the softirq does that handles a packet for the stream. */
 void sched_packet(struct kwarp_engine *e)
 {
 	local_bh_disable();

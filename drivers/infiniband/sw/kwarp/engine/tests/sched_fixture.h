@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A stream for the tests of run.c, which decides which context sends.
+ * Fixture of the tests of run.c, which decides which context sends: a stream.
  *
  * Runner: the one context that may send for the stream at a time. Step: kwarp_tx_step(), which
  * sends one batch; it is replaced by a script, that is, a list of results. Held: the program posts

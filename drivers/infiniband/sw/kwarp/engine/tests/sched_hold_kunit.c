@@ -70,8 +70,8 @@ static void test_held_posted_meanwhile(struct kunit *test)
 }
 
 /*
- * Packets and the Terminate make other contexts send. These do not wait for the timer; they send
- * waiting requests, too, and do not end the hold.
+ * Packets and the Terminate make other contexts send while the queue is held. These send waiting
+ * requests, too, do not wait for the timer, and do not end the hold.
  */
 static void test_held_overtaken(struct kunit *test)
 {
@@ -91,7 +91,8 @@ static void test_held_overtaken(struct kunit *test)
 }
 
 /*
- * While TCP is full neither doorbell nor timer is needed: TCP calls write_space when there is room.
+ * While TCP is full neither doorbell nor timer is needed, so the ring's flags are 0: TCP calls
+ * write_space when there is room. After that the queue is held.
  */
 static void test_held_blocked(struct kunit *test)
 {
@@ -171,9 +172,7 @@ static void test_inside(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->inside, 0);
 }
 
-/*
- * If the hold ends while a runner sends that no doorbell has started, posters have to ring again.
- */
+/* The timer ends the hold while a packet makes a runner send: posters have to ring again. */
 static void test_held_ends(struct kunit *test)
 {
 	struct sched_test *t = test->priv;

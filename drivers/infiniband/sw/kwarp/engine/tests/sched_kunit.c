@@ -56,7 +56,7 @@ static void test_any(struct kunit *test)
 
 /*
  * A context that has set the state to "queued" may be preempted before it queues the work item. So
- * the next kick queues it, too.
+ * the next kick queues the work item although the state is "queued".
  */
 static void test_any_meets_preempted(struct kunit *test)
 {
@@ -164,7 +164,10 @@ static void test_consumer_in_softirq(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->works, 1);
 }
 
-/* The work item runs on the processor that the consumer has chosen, if that is online. */
+/*
+ * The work item runs on the processor that the consumer has chosen (tx.home). If that processor is
+ * offline, or the work item is queued with a delay, it may run on any.
+ */
 static void test_home(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -246,9 +249,7 @@ static void test_claim(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sched_word(t), KWARP_RUN_IDLE);
 }
 
-/*
- * At the end of a claim, for example by an attach, one batch is sent; the work item sends the rest.
- */
+/* kwarp_tx_release(), the end of a claim, sends one batch; the work item sends the rest. */
 static void test_release_bounded(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -268,8 +269,9 @@ static void answer(struct sched_test *t)
 }
 
 /*
- * In a doorbell the runner hands over to the work item after one batch if more answers to the peer
- * are due. Otherwise it is limited only by its budget, as the work item is.
+ * A runner that a doorbell has started hands over to the work item after one batch, if it has sent
+ * an answer to the peer and more answers are due: the program must not spend its time on them.
+ * Without answers only the budget limits the runner.
  */
 static void test_poster_answers_once(struct kunit *test)
 {
@@ -298,8 +300,8 @@ static void claimed(struct sched_test *t)
 }
 
 /*
- * If a claim waits, the runner leaves after its present round, and no other context becomes the
- * runner.
+ * If a claim waits, the runner stops after its present round, and no other context becomes the
+ * runner before the claim.
  */
 static void test_claim_first(struct kunit *test)
 {

@@ -52,7 +52,7 @@ static struct skb_test *to_test(struct kwarp_engine *e)
 	return container_of(e, struct skb_test, e);
 }
 
-/* Octets that are now charged to the socket for stashes, and whether charging fails. */
+/* skb_charged: octets that are now charged to the socket for stashes. skb_broke: charging fails. */
 int skb_charged;
 bool skb_broke;
 
@@ -149,7 +149,7 @@ void skb_start(struct skb_test *t, bool crc, bool markers, u32 off)
 	t->arrived = 0;
 }
 
-/* --------------------------------------------------------------- TCP's part */
+/* ----------------------------------------------------- the skbs, and TCP's reader */
 
 static struct sk_buff *linear(struct kunit *test, const u8 *data, u32 len)
 {
@@ -232,7 +232,10 @@ void skb_arrive(struct skb_test *t, u32 len, enum shape shape)
 		skb = in_list(t->test, data, len);
 		break;
 	case SEEN:
-		/* A retransmission: these octets must be skipped without being read. */
+		/*
+		 * The skb begins with octets that were received before (@seen), as after a
+		 * retransmission. They must be skipped: their contents are wrong.
+		 */
 		extra = min_t(u32, t->arrived, sizeof(seen));
 		memset(seen, 0xee, sizeof(seen));
 		skb = alloc_skb(len + extra, GFP_KERNEL);
@@ -251,8 +254,8 @@ void skb_arrive(struct skb_test *t, u32 len, enum shape shape)
 }
 
 /*
- * Do what tcp_read_sock() does for one skb. @may: octets of the skb that may be read. Return:
- * octets used.
+ * Pass the first skb of the queue to the engine, as tcp_read_sock() does. @may: octets of the skb
+ * that may be read. Return: octets used.
  */
 u32 skb_read_once(struct skb_test *t, u32 may)
 {

@@ -102,7 +102,10 @@ static struct socket *new_socket(struct kunit *test)
 	return sock;
 }
 
-/* Connect both ends over lo. @rcvbuf, @mss: receive buffer and MSS of t->ours; 0: TCP chooses. */
+/*
+ * Connect t->theirs to t->ours over lo, and install the engine on t->ours. @rcvbuf, @mss: receive
+ * buffer and MSS of t->ours; 0: TCP chooses.
+ */
 void sock_connect_pair(struct kunit *test, int rcvbuf, int mss)
 {
 	struct sockaddr_in addr = {
@@ -156,8 +159,8 @@ int sock_send_now(struct sock_test *t, u32 from, u32 len, int flags)
 }
 
 /*
- * If the engine has asked for a poll, call kwarp_sock_drain(), as qp_work() does in process
- * context.
+ * If the engine has asked for a poll since @served, call kwarp_sock_drain(), as the queue pair's
+ * work item does in the driver.
  */
 static void serve_polls(struct sock_test *t, u32 *served)
 {
@@ -169,7 +172,8 @@ static void serve_polls(struct sock_test *t, u32 *served)
 }
 
 /*
- * Send the whole stream in writes of @each octets. Return: true if the parser has reported @fpdus.
+ * Send all octets of @wire in writes of @each octets. Return: true if the parser has reported
+ * @fpdus FPDUs.
  */
 bool sock_send_all(struct sock_test *t, u32 each, u32 fpdus)
 {

@@ -92,7 +92,10 @@ static void test_give_back(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, t->ours->sk->sk_user_data);
 }
 
-/* If a BPF program has put the socket into a map, the socket is not touched. */
+/*
+ * If a BPF program has put the socket into a map, which sets sk_user_data, kwarp_sock_install()
+ * fails and does not change the socket.
+ */
 static void test_taken(struct kunit *test)
 {
 	struct sock_test *t = test->priv;
@@ -109,7 +112,7 @@ static void test_taken(struct kunit *test)
 	sk->sk_user_data = NULL;
 }
 
-/* A FIN is handled after all octets before it. */
+/* A FIN is handled after all octets that were sent before it. */
 static void test_fin_behind(struct kunit *test)
 {
 	struct sock_test *t = test->priv;
@@ -150,8 +153,8 @@ static void test_fin_inside(struct kunit *test)
 }
 
 /*
- * Urgent data: an octet of the stream would be missing, so the stream is lost. The kernel logs no
- * message.
+ * Urgent data ends the stream, because TCP would leave out an octet of the stream. This adds no
+ * message to the kernel log.
  */
 static void test_urgent(struct kunit *test)
 {
@@ -181,7 +184,7 @@ static const struct packet {
 	{ 65215, 65535, 65483, 65483 },
 	{ 65215, 10, 1448, 10 * 1448 },
 	{ 65215, 2, 1448, 2 * 1448 },
-	/* without segmentation offload: the device's limits do not apply */
+	/* without segmentation offload the limits of the device do not apply */
 	{ 65215, 1, 1448, 45 * 1448 },
 	{ 65215, 0, 1448, 45 * 1448 },
 	{ 0, 1, 1448, 45 * 1448 },
@@ -199,7 +202,10 @@ static void packet_desc(const struct packet *c, char *desc)
 
 KUNIT_ARRAY_PARAM(packet, packets, packet_desc);
 
-/* The result is whole segments, as many as the device accepts in a packet, and at least one. */
+/*
+ * kwarp_tcp_packet() returns the octets of as many whole segments as the device accepts in one
+ * packet, and of at least one.
+ */
 static void test_packet(struct kunit *test)
 {
 	const struct packet *c = test->param_value;

@@ -10,7 +10,10 @@
 #include <linux/delay.h>
 #include <net/tcp.h>
 
-/* The receive window closes on an incomplete FPDU: the stream continues nevertheless. */
+/*
+ * The receive window closes on an incomplete FPDU, because the FPDU is longer than the receive
+ * buffer: the FPDU is copied to a stash, and all FPDUs are received.
+ */
 static void test_out_of_room(struct kunit *test)
 {
 	struct sock_test *t = test->priv;
@@ -32,8 +35,8 @@ static void test_out_of_room(struct kunit *test)
 }
 
 /*
- * Do what the engine has asked for by a poll, as qp_work() does. @used_up: TCP's limit of memory is
- * reached, so that a stash cannot be charged.
+ * Call kwarp_sock_drain(), for which the engine has asked by a poll. @used_up: meanwhile TCP's
+ * limit of memory is reached, so that a stash cannot be charged.
  */
 static void drain_when(struct sock_test *t, bool used_up)
 {
@@ -111,8 +114,8 @@ static void test_stash_given_back(struct kunit *test)
 }
 
 /*
- * TCP's limit of memory is reached, so the stash is not charged. Any program can cause that, so the
- * stream must not fail.
+ * TCP's limit of memory is reached, which any program can cause. The stream does not fail: the
+ * stash is allocated without being charged.
  */
 static void test_stash_limit(struct kunit *test)
 {
@@ -131,7 +134,10 @@ static void memory_comes(struct work_struct *work)
 	atomic_set(&t->e.kdev->stashes_unpaid, 0);
 }
 
-/* For less than a quarter of a second there is no memory for a stash: the stream does not fail. */
+/*
+ * There is no memory for a stash for 150 ms. Attempts are repeated for a quarter of a second, so
+ * the stream does not fail.
+ */
 static void test_stash_later(struct kunit *test)
 {
 	struct sock_test *t = test->priv;
@@ -145,8 +151,8 @@ static void test_stash_later(struct kunit *test)
 }
 
 /*
- * Packets that arrive while the stream waits for memory for a stash do not shorten the wait. When
- * there is memory, the wait ends.
+ * Packets that arrive while the stream waits for memory for a stash cause no earlier attempt. When
+ * there is memory, the next attempt succeeds, and the wait ends.
  */
 static void test_stash_packets(struct kunit *test)
 {
@@ -186,7 +192,10 @@ static void test_stash_stop(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, READ_ONCE(t->polls), polls);
 }
 
-/* For more than a quarter of a second there is no memory for a stash: the stream fails. */
+/*
+ * There is no memory for a stash for more than a quarter of a second, after which attempts end: the
+ * stream fails.
+ */
 static void test_stash_never(struct kunit *test)
 {
 	struct sock_test *t = test->priv;

@@ -26,7 +26,9 @@ void kwarp_batch_mark(const struct kwarp_batch *b, struct kwarp_batch_mark *m)
 
 void kwarp_batch_rollback(struct kwarp_batch *b, const struct kwarp_batch_mark *m)
 {
-	/* overwrite the octets that were removed, so that a test fails if they are sent */
+	/*
+	 * overwrite the octets that are removed, so that a test fails if they are sent nevertheless
+	 */
 	memset(build_lower.wire + m->len, 0xa5, b->len - m->len);
 	b->len = m->len;
 }
@@ -40,7 +42,7 @@ u8 *kwarp_batch_frag(struct kwarp_batch *b, u32 want, u32 *got)
 	return build_lower.wire + b->len - *got;
 }
 
-/* Contiguous memory is granted at random. */
+/* Grant contiguous memory at random, since the real function may find none. */
 u8 *kwarp_batch_whole(struct kwarp_batch *b, u32 len)
 {
 	if (prandom_u32_state(&build_lower.rnd) & 1)
@@ -124,7 +126,10 @@ int build_test_init(struct kunit *test)
 
 /* ----------------------------------------------------------------- messages */
 
-/* The message is @len octets of memory from @off on, in up to MAX_SGES elements, some empty. */
+/*
+ * Let the payload of the message be @len octets of memory from @off on, in a scatter/gather list of
+ * MAX_SGES elements, some of them empty.
+ */
 void build_from_sgl(struct build_test *t, u32 off, u32 len)
 {
 	struct kwarp_tx *tx = &t->e.tx;
@@ -161,7 +166,7 @@ void build_start(struct build_test *t, const struct plan *c)
 	tx->off = c->off;
 	tx->batch.cut = c->cut;
 	tx->batch.goal = U32_MAX;
-	/* frag.page is only compared with NULL. */
+	/* The code under test only compares frag.page with NULL. */
 	tx->batch.frag.page = ZERO_PAGE(0);
 	build_lower.short_every = c->short_every;
 }

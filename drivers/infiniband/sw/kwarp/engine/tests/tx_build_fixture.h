@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A stream for the tests of building FPDUs. The batch is a stand-in: one flat piece of memory. It
- * grants random amounts of memory, and sometimes none.
+ * Fixture of the tests of building FPDUs: a stream. The batch (octets collected for one socket
+ * call) is a stand-in: one flat piece of memory. It grants random amounts of memory, and sometimes
+ * none.
  */
 #ifndef KWARP_ENGINE_TESTS_TX_BUILD_FIXTURE_H
 #define KWARP_ENGINE_TESTS_TX_BUILD_FIXTURE_H
@@ -25,8 +26,8 @@
  * @wire: octets of the present batch
  * @first: octets of the first batch; those of later batches follow
  * @rnd: random numbers, for the amounts granted
- * @short_every: one in so many requests for memory fails; 0: none fails
- * @asked: requests for memory
+ * @short_every: one in this number of requests for memory fails; 0: none fails
+ * @asked: number of requests for memory
  * @mr: the only region
  * @series: how often several FPDUs were built at a time
  * @built: number of complete messages

@@ -45,7 +45,10 @@ static void begin(struct build_test *t, u32 off, u32 len)
 
 KUNIT_ARRAY_PARAM_DESC(plan, build_plans, desc);
 
-/* Rare positions of a marker; the test checks that each has occurred. */
+/*
+ * Number of markers in two rare positions: between two FPDUs, and just before a CRC. The test
+ * checks that each has occurred.
+ */
 struct met {
 	u32 between;
 	u32 before_crc;
@@ -95,9 +98,9 @@ static void flush(struct kwarp_batch *b)
 }
 
 /*
- * An FPDU that does not begin a segment ends in the segment in which it begins (5044-5.1-4, -5). If
- * the batch before ended with @room octets of its last segment unused, the FPDU was longer than
- * that.
+ * Check an FPDU of a stream whose FPDUs are aligned to segments of @cut octets (5044-5.1-4, -5).
+ * Unless it begins a segment, it ends in the segment in which it begins. If the previous batch left
+ * @room octets of its last segment unused, the FPDU was too long for them.
  */
 static void expect_aligned(struct kunit *test, u32 cut, u32 begin, u32 end, u32 room)
 {
@@ -140,8 +143,8 @@ static void build(struct kunit *test)
 }
 
 /*
- * All octets of a stream are as expected (5044-4.1-1, -3; 5044-4.3-4, -5, -10 to -15; 5044-4.4-14
- * to -17; 5041-5.2-1, -2, -7, -10, -12; 5044-5.1-4, -5).
+ * Build a stream of random messages: all octets are as expected (5044-4.1-1, -3; 5044-4.3-4, -5,
+ * -10 to -15; 5044-4.4-14 to -17; 5041-5.2-1, -2, -7, -10, -12; 5044-5.1-4, -5).
  */
 static void test_stream(struct kunit *test)
 {
@@ -193,8 +196,8 @@ static void expect_no_trace(struct kunit *test, u32 len, u32 off)
 }
 
 /*
- * The region of a Read Response is revoked after some FPDUs: the Terminate names the part of the
- * Read that is left (5040-4.8-21, -22).
+ * The region of a Read Response is revoked after @segs FPDUs of 1428 octets of payload: the
+ * Terminate names the part of the Read that is left (5040-4.8-21, -22).
  */
 static void test_response_gone(struct kunit *test)
 {
@@ -246,7 +249,11 @@ static void test_request_gone(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, build_lower.has_rreq);
 }
 
-/* A batch whose pieces are all in use is neither a lack of memory nor a failure. */
+/*
+ * If all pieces of the batch are in use, kwarp_tx_build() builds nothing, and does not report lack
+ * of memory: the FPDU begins the next batch. If a piece is free, the same failure is a lack of
+ * memory.
+ */
 static void test_batch_full(struct kunit *test)
 {
 	struct build_test *t = test->priv;
@@ -270,8 +277,8 @@ static void test_batch_full(struct kunit *test)
 }
 
 /*
- * If the regions of the request itself use up the batch's places, the batch still accepts the first
- * FPDU of that request.
+ * A batch that can reference no more regions accepts no further FPDU. An empty batch accepts the
+ * first FPDU of a request, even if the regions of that request use up its references.
  */
 static void test_many_regions(struct kunit *test)
 {

@@ -21,7 +21,10 @@ static void offer_region(struct kunit *test)
 
 /* ----------------------------------------------------------- graceful closes */
 
-/* KWARP_QPE_DRAINED is reported when all is sent, even if the last step sent a batch. */
+/*
+ * KWARP_QPE_DRAINED is reported when all is sent: after the batch with the last octets,
+ * kwarp_tx_step() asks for another step, and that step reports the event.
+ */
 static void test_drained_behind_batch(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -126,8 +129,9 @@ static void test_posted_after_close_blocked(struct kunit *test)
 }
 
 /*
- * tx.drain_to, the index up to which a graceful close sends, comes from memory that the program can
- * write to. A wrong value does no harm.
+ * tx.drain_to, the index up to which a graceful close sends, is read from memory that the program
+ * can write to. If the program writes a wrong index there, what was posted is sent or flushed all
+ * the same.
  */
 static void test_close_with_wrong_index(struct kunit *test)
 {
@@ -179,7 +183,7 @@ static void test_completion_lost(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->tcp.seg[1].hdr.opcode, KWARP_OP_TERM);
 }
 
-/* The loss of a local operation's completion fails the stream, too. */
+/* The completion of a local operation was lost because the CQ was full: the stream fails, too. */
 static void test_local_completion_lost(struct kunit *test)
 {
 	struct tx_test *t = test->priv;

@@ -19,8 +19,8 @@ static bool tx_look_for_unmoved(const struct kwarp_sq *sq);
 static struct tx_test *the_test;
 
 /*
- * Stand-in for kwarp_sq_has_unmoved(), which looks for requests in libsiw's ring. It calls on_look
- * first, by which a test lets something happen just before that.
+ * Stand-in for kwarp_sq_has_unmoved(), which looks for requests in libsiw's ring. It calls @on_look
+ * first: there a test posts a request, or makes room for one, just before the look.
  */
 static bool tx_look_for_unmoved(const struct kwarp_sq *sq)
 {
@@ -168,7 +168,7 @@ int tx_test_init(struct kunit *test)
 	return 0;
 }
 
-/* Post a request of @len inline octets, as a program does; Reads ask for no octets. */
+/* Post a request of @len inline octets, as a program does. A Read reads no octets. */
 void tx_post(struct tx_test *t, u8 opcode, u16 flags, u32 len)
 {
 	struct kwarp_ring_hdr *hdr = t->sq.ring.hdr;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A stream for the tests of the transmit step, kwarp_tx_step(), which sends one batch. The send
- * queue and the Read queues are the real ones; a stand-in accepts segments as TCP would.
+ * Fixture of the tests of the transmit step, kwarp_tx_step(), which sends one batch: a stream. The
+ * send queue and the Read queues are the real ones; a stand-in accepts segments as TCP would.
  */
 #ifndef KWARP_ENGINE_TESTS_TX_FIXTURE_H
 #define KWARP_ENGINE_TESTS_TX_FIXTURE_H
@@ -43,10 +43,10 @@ struct segment {
  * struct tcp - stand-in for FPDU building, batch and TCP
  * @emss: octets in a TCP segment
  * @packet: octets that TCP passes to the device as one packet; 0: whole segments up to the limit
- * @error: result of a send
+ * @error: result of the next calls that send; 0: all is accepted
  * @seg: the segments that were built
- * @built: their number
- * @sent: number of those that "TCP" has accepted
+ * @built: number of segments in @seg
+ * @sent: number of segments in @seg that the stand-in for TCP has accepted
  */
 struct tcp {
 	u32 emss;

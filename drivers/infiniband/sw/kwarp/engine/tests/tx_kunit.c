@@ -53,7 +53,8 @@ static void expect_hdr(struct kunit *test, u32 i, const struct kwarp_ddp_hdr *wa
 }
 
 /*
- * Header of each kind of message (5040-4.1-3, -4, -5, -7, -8, -12; 5040-5.3-15, -16; 5041-4.3-12).
+ * Each kind of message has the header that the RFCs demand, and a second message of a queue has the
+ * next MSN (5040-4.1-3, -4, -5, -7, -8, -12; 5040-5.3-15, -16; 5041-4.3-12).
  */
 static void test_form(struct kunit *test)
 {
@@ -149,7 +150,8 @@ static void test_terminate(struct kunit *test)
 }
 
 /*
- * A request without access to its own memory is not sent, and causes a Terminate (5040-7.1-1, -2).
+ * A request whose own memory may not be accessed is not sent; a Terminate is sent instead
+ * (5040-7.1-1, -2).
  */
 static void test_request_refused(struct kunit *test)
 {
@@ -295,7 +297,10 @@ static void test_one_packet(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, kwarp_readq_empty(&t->e.iread));
 }
 
-/* A batch ends at the end of a segment only if alignment was asked for. */
+/*
+ * If alignment was asked for, FPDUs are aligned to TCP segments (batch.cut is the segment's
+ * length); without it batch.cut is 0.
+ */
 static void test_align(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -307,7 +312,10 @@ static void test_align(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->e.tx.batch.cut, t->tcp.emss);
 }
 
-/* An FPDU that does not fit into the rest of a segment is sent with the next batch. */
+/*
+ * Two Read Responses fit into one batch, but not into one segment: with alignment the second is
+ * sent with the next batch.
+ */
 static void test_align_ends_batch(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -325,8 +333,8 @@ static void test_align_ends_batch(struct kunit *test)
 }
 
 /*
- * With the socket's spinlock held (tx.in_socket) nothing sleeps, and kwarp_batch_send() gets
- * @locked.
+ * With the socket's spinlock held (tx.in_socket) memory is allocated without sleeping, and
+ * kwarp_batch_send() is called with @locked.
  */
 static void test_in_socket(struct kunit *test)
 {
@@ -367,7 +375,10 @@ static void test_lost_before_imm(struct kunit *test)
 	struct tx_test *t = test->priv;
 
 	t->sq.rfc7306 = true;
-	/* With this packet size the Write fills a batch. */
+	/*
+	 * With this packet size the Write fills a batch, so its Immediate Data is sent with the
+	 * next.
+	 */
 	t->tcp.packet = 64;
 	tx_post(t, KWARP_WR_WRITE_IMM, 0, 64);
 	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_MORE);

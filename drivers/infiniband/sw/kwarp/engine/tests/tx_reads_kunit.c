@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of the order in which Reads are sent, and of requests that wait for earlier Reads: as many
- * at a time as were agreed (ORD), in order, for any values of the indices. The code under test is
- * included. Messages are picked, but no FPDU is built of them. The queues are the real ones.
+ * Reads at a time as were agreed (ORD), in order, for any values of the indices. The code under
+ * test is included. It chooses messages, but builds no FPDUs: that function is a stand-in. The
+ * queues are the real ones.
  *
  * Numbers such as 5040-6.1-7 name requirements of RFCs, see Documentation/conformance.
  */
@@ -81,8 +82,8 @@ static int reads_test_init(struct kunit *test)
 }
 
 /*
- * Set an ORD, the number of Reads that may be outstanding, of @depth, with queue indices that start
- * at @start.
+ * Set the ORD, the number of Reads that may be outstanding, to @depth, and the first index of the
+ * queue of outstanding Reads to @start.
  */
 static void agree(struct kunit *test, u32 depth, u32 start)
 {
@@ -182,8 +183,8 @@ static void test_depth(struct kunit *test)
 }
 
 /*
- * A request does not overtake a Read that must not be sent yet; it may be sent while an earlier
- * Read is outstanding.
+ * A request does not overtake an earlier Read that must not be sent yet. It need not wait for the
+ * answer to a Read that was sent.
  */
 static void test_in_turn(struct kunit *test)
 {

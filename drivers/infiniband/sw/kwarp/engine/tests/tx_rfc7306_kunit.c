@@ -226,8 +226,8 @@ static void extended_desc(const u8 *opcode, char *desc)
 KUNIT_ARRAY_PARAM(extended, extended, extended_desc);
 
 /*
- * A queue pair without RFC 7306 sends none of its messages, whatever a program writes into the
- * ring.
+ * A queue pair without RFC 7306 sends no message of RFC 7306, even if the program writes such a
+ * request into the ring: the request fails.
  */
 static void test_without(struct kunit *test)
 {

@@ -28,7 +28,10 @@ static const struct limit {
 
 KUNIT_ARRAY_PARAM_DESC(limit, limits, desc);
 
-/* Writes have 14 octets of header, so 1428 octets of payload in segments of 1448. */
+/*
+ * Each case has a limit that determines how many FPDUs are built at a time. An FPDU has 1448
+ * octets, of which 1428 are payload: the MULPDU is 1442, and a Write has 14 octets of header.
+ */
 static void test_series_limits(struct kunit *test)
 {
 	const struct limit *c = test->param_value;
@@ -46,7 +49,7 @@ static void test_series_limits(struct kunit *test)
 	tx->msg.src = KWARP_SRC_SGL;
 	tx->msg.left = c->left;
 	tx->wqe.sge[0] = (struct kwarp_sge){ .addr = VA, .length = c->element, .lkey = STAG };
-	/* Contiguous memory is granted at random, so try often. */
+	/* The stand-in grants contiguous memory at random, so try often. */
 	for (i = 0; i < 30 && !built; i++)
 		built = kwarp_tx_build_series(&t->e);
 	KUNIT_EXPECT_EQ(test, built, c->n > 0);
@@ -80,8 +83,8 @@ static void test_series_refused(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, kwarp_tx_build_series(&t->e));
 	t->mr.access = IB_ACCESS_REMOTE_READ;
 	/*
-	 * for a Read Response, the access to the whole rest of the Read is checked, as in
-	 * kwarp_tx_build()
+	 * For a Read Response the access to all octets that are left of the Read is checked, as in
+	 * kwarp_tx_build().
 	 */
 	t->mr.length = 9999;
 	for (i = 0; i < 10; i++)
