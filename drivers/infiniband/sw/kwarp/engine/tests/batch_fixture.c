@@ -90,7 +90,9 @@ int batch_test_init(struct kunit *test)
 	return 0;
 }
 
-/* kwarp_batch_fini() drops all references to regions, whatever the test has done before. */
+/*
+ * Check that kwarp_batch_fini() drops all references to regions, whatever the test has done before.
+ */
 void batch_test_exit(struct kunit *test)
 {
 	if (!test->priv)

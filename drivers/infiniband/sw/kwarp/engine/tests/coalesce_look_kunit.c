@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of coalesce.c: what a look of the timer does.
+ * Tests of coalesce.c, which decides whether to hold send queues: what a look of the timer does.
  *
  * Held: the program posts to the send queue without ringing its doorbell; a timer, or a later
  * doorbell, sends. Hold: the time during which a queue is held. Look: one call of that timer, which
  * looks for posted requests. Waiting: posted without a doorbell, and not sent. Forgotten: waiting,
  * and the program has not polled since the previous look. Miss: a forgotten request was found, and
- * that counts against the hold.
+ * that counts against the hold. Runner: the one context that may send for the stream at a time.
  */
 #include "coalesce_fixture.h"
 
@@ -271,7 +271,10 @@ static void test_quiet(struct kunit *test)
 	u32 i;
 
 	coalesce_hold(test, &t->s[0]);
-	/* The first look counts the doorbell as activity. */
+	/*
+	 * The first look counts the doorbell as activity, so it is none of the KWARP_COALESCE_QUIET
+	 * looks that end the hold.
+	 */
 	for (i = 0; i < KWARP_COALESCE_QUIET; i++)
 		KUNIT_EXPECT_NE(test, coalesce_look_now(t), 0);
 	KUNIT_EXPECT_EQ(test, coalesce_look_now(t), 0);

@@ -284,9 +284,7 @@ static void test_wire(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, t->e.recv_mem, &t->e.mem);
 	KUNIT_EXPECT_FALSE(test, t->e.rq_shared);
 	KUNIT_EXPECT_EQ(test, t->e.tx.home, 0);
-	/*
-	 * With an SRQ, receives use the SRQ's protection domain (shared_mem), not the queue pair's.
-	 */
+	/* Receives of an SRQ use the SRQ's protection domain (shared_mem). */
 	t->cq.home = 3;
 	wire(t, &srq_mem);
 	KUNIT_EXPECT_EQ(test, t->e.tx.home, 3);
@@ -360,8 +358,8 @@ static void test_drain(struct kunit *test)
 }
 
 /*
- * When a Terminate is sent (RFC 5044 7.1.2 rule 4, RFC 5040 section 5.4). @flags: state of the
- * engine. @sent: kwarp_engine_terminate() is expected to send it.
+ * When a Terminate is sent (RFC 5044 7.1.2 rule 4, RFC 5040 section 5.4). @flags: the engine's.
+ * @sent: expected result of kwarp_engine_terminate().
  */
 static const struct term_row {
 	const char *desc;
@@ -390,8 +388,8 @@ static void test_terminate(struct kunit *test)
 }
 
 /*
- * A posted send kicks the runner; a posted receive only after the end of the stream (KWARP_E_DEAD),
- * when the runner has to flush it.
+ * Each posted send wakes the runner; a posted receive does that only after the end of the stream
+ * (KWARP_E_DEAD), because then the runner has to flush it.
  */
 static void test_posted(struct kunit *test)
 {
@@ -425,10 +423,7 @@ static void test_fail(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_engine_short(&t->e), kwarp_perr_short(KWARP_PERR_R_BOUNDS));
 }
 
-/*
- * A lost connection is reported as KWARP_QPE_LOST, and no Terminate is prepared, since none can be
- * sent.
- */
+/* A lost connection is reported, and no Terminate is prepared, since none can be sent. */
 static void test_lost(struct kunit *test)
 {
 	struct door_test *t = test->priv;

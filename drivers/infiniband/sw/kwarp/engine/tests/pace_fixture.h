@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Fixture of the tests of pace.c, which decides whether a timer sends what programs with libsiw
- * post: a stream of such a program.
+ * Fixture of the tests of pace.c, which decides whether a timer sends what programs with libsiw,
+ * siw's user library, post: a stream of such a program.
  *
- * Held: the program posts without ringing its doorbell, and a timer sends. Look: one call of that
- * timer, which looks for posted requests.
+ * Held: the program posts without ringing its doorbell, and a timer sends. Hold: the time during
+ * which a stream is held. Look: one call of that timer, which looks for posted requests.
  */
 #ifndef KWARP_ENGINE_TESTS_PACE_FIXTURE_H
 #define KWARP_ENGINE_TESTS_PACE_FIXTURE_H

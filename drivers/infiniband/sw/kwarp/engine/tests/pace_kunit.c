@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of pace.c, which decides whether a timer sends what programs with libsiw post: the
- * decisions as functions of what was measured.
+ * Tests of pace.c, which decides whether a timer sends what programs with libsiw, siw's user
+ * library, post: the decisions as functions of what was measured.
  *
  * Held: the program posts without ringing its doorbell, and the timer sends. Look: one call of that
  * timer, which looks for posted requests. Hold: the time during which a stream is held. Patient: a
  * look waits while the program posts more. Trial: doorbells are measured, then the stream is held
- * and looks are measured; it fails if looks are not faster. Obey: send at each doorbell
- * without measuring.
+ * and looks are measured; it fails if looks are not faster. Obey: send at each doorbell without
+ * measuring.
  */
 #include "pace_fixture.h"
 
@@ -128,7 +128,7 @@ static void test_large(struct kunit *test)
 
 /*
  * Look @n times, in as many holds as it takes until there is a decision; then continue in the last
- * hold. Before each look @requests complete and @ns pass. Return: number of holds.
+ * hold. Before each look @requests complete and @ns nanoseconds pass. Return: number of holds.
  */
 static u32 trial(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u32 *prod, u64 *now)
 {

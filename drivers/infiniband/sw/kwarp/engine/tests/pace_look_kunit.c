@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of pace.c: what a look of the timer does, and the timer itself.
+ * Tests of pace.c, which decides whether a timer sends what programs with libsiw, siw's user
+ * library, post: what a look of the timer does, and the timer itself.
  *
  * Held: the program posts without ringing its doorbell, and the timer sends. Hold: the time during
- * which a stream is held. Look: one call of that
- * timer, which looks for posted requests. Patient: a look waits while the program posts more.
- * Runner: the one context that may send for the stream at a time; if it cannot continue, it hands
- * over to the work item. Share: what the softirqs of one processor may send in a tick (share.h).
+ * which a stream is held. Look: one call of that timer, which looks for posted requests. Patient: a
+ * look waits while the program posts more. Runner: the one context that may send for the stream at
+ * a time; if it cannot continue, it hands over to the work item. Share: what the softirqs of one
+ * processor may send in a tick (share.h).
  */
 #include "pace_fixture.h"
 
@@ -55,8 +56,8 @@ static void test_look(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&t->e.kdev->coalesce_paced), 100);
 	/*
-	 * A program with libsiw rings in a hold, too, if its ring was full. That does not end the
-	 * hold.
+	 * During a hold a program with libsiw rings only if its ring was full. Such a doorbell does
+	 * not end the hold.
 	 */
 	KUNIT_EXPECT_TRUE(test, pace_ring(t, 5));
 	for (i = 1; i < KWARP_PACE_QUIET; i++)

@@ -3,9 +3,9 @@
  * Tests of run.c: for how long a context sends, and what it does when there is no memory.
  *
  * Runner: the one context that may send for the stream at a time. Step: kwarp_tx_step(), which
- * sends one batch; here it only returns a result that the test has chosen. Budget: the number of
- * rounds, or the amount of work, after which a runner hands over to the work item. Share: what the
- * softirqs of one processor may send in a tick (share.h).
+ * sends one batch; here it only returns a result that the test has chosen. Round: the runner calls
+ * the step once. Budget: the number of rounds, or the amount of work, after which a runner hands
+ * over to the work item. Share: what the softirqs of one processor may send in a tick (share.h).
  */
 #include "sched_fixture.h"
 

@@ -6,6 +6,7 @@
  * doorbell, sends. Hold: the time during which a queue is held. Whether the queue is held is
  * decided by the test (@holds). Waiting: posted without a doorbell, and not sent. Runner: the one
  * context that may send for the stream at a time. Step: kwarp_tx_step(), which sends one batch.
+ * Round: the runner calls the step once.
  */
 #include "sched_fixture.h"
 
@@ -185,8 +186,8 @@ static void test_held_ends(struct kunit *test)
 }
 
 /*
- * libsiw may post more requests than may be outstanding. The runner does not wait for room: when a
- * response makes room, the receive path kicks again.
+ * libsiw, siw's user library, may post more requests than may be outstanding. The runner does not
+ * wait for room: when a response makes room, the receive path calls kwarp_tx_kick() again.
  */
 static void test_no_room(struct kunit *test)
 {

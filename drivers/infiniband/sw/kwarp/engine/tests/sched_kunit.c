@@ -3,8 +3,9 @@
  * Tests of run.c: which context sends.
  *
  * Runner: the one context that may send for the stream at a time. Step: kwarp_tx_step(), which
- * sends one batch; here it only returns a result that the test has chosen. Kick: call
- * kwarp_tx_kick(), because there is something to send. Claim: stop the runner (kwarp_tx_claim()).
+ * sends one batch; here it only returns a result that the test has chosen. Round: the runner calls
+ * the step once. Kick: call kwarp_tx_kick(), because there is something to send. Claim: stop the
+ * runner (kwarp_tx_claim()).
  */
 #include "sched_fixture.h"
 

@@ -28,7 +28,7 @@ static void test_out_of_room(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, t->e.rx.stash.buf);
 	KUNIT_EXPECT_EQ(test, atomic_read(&t->e.kdev->stashes_now), 0);
 	KUNIT_EXPECT_GT(test, atomic_long_read(&t->e.kdev->stashes), 0);
-	/* Nothing is charged to the socket any more. */
+	/* Of the stash nothing is charged to the socket any more. */
 	KUNIT_EXPECT_GE(test, t->ours->sk->sk_forward_alloc, 0);
 	KUNIT_EXPECT_LT(test, t->ours->sk->sk_forward_alloc, KWARP_FPDU_MAX);
 	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_NONE);

@@ -135,7 +135,7 @@ static void build(struct kunit *test)
 			flush(b);
 			continue;
 		}
-		/* nothing was built: the only allowed reason is lack of memory; try again */
+		/* Nothing was built. The only allowed reason is lack of memory: try again. */
 		KUNIT_ASSERT_TRUE(test, t->e.tx.no_memory);
 		KUNIT_ASSERT_EQ(test, build_lower.perr, KWARP_PERR_NONE);
 		t->e.tx.no_memory = false;
@@ -196,7 +196,7 @@ static void expect_no_trace(struct kunit *test, u32 len, u32 off)
 }
 
 /*
- * The region of a Read Response is revoked after @segs FPDUs of 1428 octets of payload: the
+ * The region of a Read Response is revoked after @segs FPDUs of 1428 octets of payload each: the
  * Terminate names the part of the Read that is left (5040-4.8-21, -22).
  */
 static void test_response_gone(struct kunit *test)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of the transmit step (kwarp_tx_step(), which sends one batch): the send queue of a program
- * that uses libsiw. Its posts are moved from libsiw's ring to the send queue when there is room.
+ * that uses libsiw, siw's user library. Its posts are moved from libsiw's ring to the send queue
+ * when there is room.
  */
 #include <rdma/siw-abi.h>
 
@@ -67,8 +68,8 @@ KUNIT_ARRAY_PARAM_DESC(meanwhile, meanwhiles, desc);
 
 /*
  * The step looks for a request, finds none, sets KWARP_E_TX_WAIT_READ and looks again. If a request
- * is posted, or room is made for one, between these looks, this step sends it: the other context
- * may have read the flag before it was set, and does not start a step then.
+ * is posted, or room is made for one, between these looks, this step sends it. The context that
+ * posts or makes room may have read the flag before it was set, and then it does not start a step.
  */
 static void test_between_looks(struct kunit *test)
 {
