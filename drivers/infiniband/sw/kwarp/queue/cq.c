@@ -33,7 +33,7 @@ unsigned long kwarp_cq_begin(struct kwarp_cq *cq)
 	return irqflags;
 }
 
-/* Write an entry at cq->prod. Return: false: the consumer has left no room. */
+/* Write an entry at cq->prod. Return: false: the ring is full of entries not polled yet. */
 static bool cq_put(struct kwarp_cq *cq, const struct kwarp_cqe *cqe)
 {
 	if (cq->siw)
@@ -54,8 +54,8 @@ static bool cq_put(struct kwarp_cq *cq, const struct kwarp_cqe *cqe)
  * @cqe: entry
  * @qp: QP of the request that has completed; used only for kernel consumers
  *
- * If the consumer has left no room the entry is lost, which is fatal for the QPs on
- * this queue and for no other (5040-8.1.1-11).
+ * If the ring is full the entry is lost, which is fatal for the QPs on this queue and for no other
+ * (5040-8.1.1-11).
  */
 void kwarp_cq_add(struct kwarp_cq *cq, const struct kwarp_cqe *cqe, struct ib_qp *qp)
 {
@@ -96,7 +96,7 @@ u32 kwarp_cq_end(struct kwarp_cq *cq, unsigned long irqflags)
 	bool published = cq->prod != cq->ring.hdr->prod;
 	u32 todo = 0;
 
-	/* Pairs with the consumer's acquire load of prod: then the consumer sees the entries. */
+	/* Pairs with the consumer's acquire load of prod: it sees the entries before this prod. */
 	smp_store_release(&cq->ring.hdr->prod, cq->prod);
 	if (published) {
 		/*
@@ -166,8 +166,8 @@ void kwarp_cq_notify(struct kwarp_cq *cq, u32 todo)
 	}
 	atomic_or(todo, &cq->later);
 	/*
-	 * With bottom halves off and on again the tasklet runs at once, in local_bh_enable(), if
-	 * this is a task. Otherwise it would run later, in ksoftirqd.
+	 * In a task, local_bh_enable() runs the scheduled tasklet at once. Without this pair of
+	 * calls the tasklet would run later, in ksoftirqd.
 	 */
 	local_bh_disable();
 	tasklet_schedule(&cq->tell);
@@ -183,14 +183,14 @@ void kwarp_cq_init(struct kwarp_cq *cq)
 }
 
 /*
- * The tasklet may have been scheduled at the time when @told of its runs had finished. Return:
- * true: the run that was scheduled then has finished, or at least begun.
+ * @told: value of cq->told, the number of finished runs of the tasklet, at an earlier time. Return:
+ * true: if a run was scheduled at that time, it has begun or finished since then.
  */
 static bool is_told(struct kwarp_cq *cq, u32 told)
 {
 	/*
-	 * Two more runs, because the first of them may have been running already when told was
-	 * read.
+	 * Two more finished runs are needed: the first of them may have begun before @told was
+	 * read, and then only the second is the run that was scheduled.
 	 */
 	return !test_bit(TASKLET_STATE_SCHED, &cq->tell.state) || READ_ONCE(cq->told) - told >= 2;
 }
@@ -318,7 +318,10 @@ int kwarp_cq_arm(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	return missed;
 }
 
-/* Copy entries [@from, @to) to @ring, where @first becomes 0. Return: first entry not copied. */
+/*
+ * Copy entries [@from, @to) to @ring, as far as they fit. The entry with index @first gets index 0
+ * in @ring. Return: index of the first entry that was not copied.
+ */
 static u32 copy_entries(struct kwarp_cq *cq, struct kwarp_ring *ring, u32 first, u32 from,
 			u32 to, bool may_sleep)
 {
@@ -356,8 +359,8 @@ int kwarp_cq_replace(struct kwarp_cq *cq, struct kwarp_ring *ring)
 	if (end - first > cq->ring.mask + 1)
 		first = end;
 	/*
-	 * Entries that are added during the copying are copied, too; the loop ends when @ring is
-	 * full.
+	 * Entries that are added while others are copied are copied, too. They cannot keep the loop
+	 * running for ever: it fails when @ring is full.
 	 */
 	for (done = first; end - done > KWARP_IRQ_OFF_BATCH; end = cq->prod) {
 		spin_unlock_irq(&cq->lock);
@@ -380,7 +383,7 @@ int kwarp_cq_replace(struct kwarp_cq *cq, struct kwarp_ring *ring)
 	cq->ring.entries = ring->entries;
 	cq->ring.len = ring->len;
 	cq->ring.mask = ring->mask;
-	/* Pairs with the read of the pointer in kwarp_cq_polls(): the new header is complete. */
+	/* Pairs with kwarp_cq_polls(): a reader of the new pointer sees a complete header. */
 	smp_store_release(&cq->ring.hdr, ring->hdr);
 	*ring = old;
 	spin_unlock_irq(&cq->lock);

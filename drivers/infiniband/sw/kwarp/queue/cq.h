@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Completion queues, and the state of coalescing (engine/tx/coalesce.h): while send queues are
- * held, a program posts requests into the ring without ringing the doorbell for each. The hold is
- * of all send queues whose requests complete in one CQ. A timer of the CQ looks at these queues
- * (one visit to all of them is a look). A waiting request has been posted without a doorbell; a
- * forgotten request waited at the previous look, too, and the program has not polled or rung since
- * then.
+ * Completion queues, and the state of coalescing (engine/tx/coalesce.h).
+ *
+ * Held: the program posts to the send queue without ringing its doorbell (the system call that
+ * makes the driver send); a timer of the CQ, or a later doorbell, sends. Hold: the time during
+ * which the send queues whose requests complete in one CQ are held. Look: one visit of that timer
+ * to all held queues. A waiting request has been posted without a doorbell, and not sent. A
+ * forgotten request was waiting at the previous look, too, and the program has not polled or rung
+ * since then.
  */
 #ifndef KWARP_QUEUE_CQ_H
 #define KWARP_QUEUE_CQ_H
@@ -46,21 +48,22 @@ struct kwarp_coalesce_facts {
  * @timer: its function makes the looks
  * @least: time until the next look after a look that found a forgotten request, nanoseconds
  * @ns: time until the next look, nanoseconds
- * @rings: counts up when a thread enters or leaves a doorbell
- * @inside: threads that are in a doorbell now
+ * @rings: counts up when a thread enters or leaves the system call of a doorbell
+ * @inside: number of threads that are in the system call of a doorbell now
  * @runs: @timer is armed, or its function is running
  * @ends: the hold is ending, but some streams are still in @streams
  * @active: the program has polled or rung a doorbell since @missed was last counted up
- * @missed: number of looks that found a forgotten request, less one for each KWARP_COALESCE_FORGIVE
- *	of @good
- * @idle: looks since @missed was last counted up that found a forgotten request while the program
- *	was not @active; they do not count as @missed yet
+ * @missed: number of looks that found a forgotten request, less one for every
+ *	KWARP_COALESCE_FORGIVE doorbells in @good; if it gets too large, the hold ends
+ * @idle: number of looks that found a forgotten request, but are not counted in @missed, because
+ *	the program was not @active; 0 again when @missed is counted up
  * @good: number of doorbells that programs have rung for waiting requests
  * @quiet: number of looks in a row that found no waiting request and no poll
- * @obey: number of doorbells that will be served at once, before queues are held again
+ * @obey: number of doorbells that send at once and begin no hold, after a hold that ended for
+ *	@missed
  */
 struct kwarp_cq_coalesce {
-	spinlock_t lock;		/* all of this */
+	spinlock_t lock;		/* all fields below */
 	struct list_head streams;
 	u32 turn;
 	struct kwarp_coalesce_facts facts;
@@ -88,14 +91,15 @@ struct kwarp_cq_coalesce {
  * @siw: completion ring of a program that uses siw's uABI; then @ring is not shared, and only its
  *	header is used; NULL: none; immutable
  * @map: mmap entry of @ring, or of @siw, if it is shared with user space
- * @home: processor that the consumer has chosen for work outside its own calls; negative: none;
- *	immutable
+ * @home: processor, chosen by the consumer with a completion vector, that runs the work items which
+ *	send for this queue's QPs; negative: none; immutable
  * @prod: index of the next entry to write; copied to the ring's header after each batch
  * @qp: kernel consumers only: the QP of each slot
  * @solicited: entries added since the last publication include a solicited or
  *	failed one; under @lock
- * @overflow: an entry was lost, so every QP on this CQ fails; without @lock with READ_ONCE()
- * @reported: KWARP_CQ_LOST has been returned for @overflow
+ * @overflow: an entry was lost, so every QP on this CQ fails; contexts without @lock read it with
+ *	READ_ONCE()
+ * @reported: kwarp_cq_end() has returned KWARP_CQ_LOST for @overflow, and does so only once
  * @later: kernel consumers only: KWARP_CQ_* that @tell has to report; changes in any context
  * @tell: kernel consumers only: tasklet that calls the handlers
  * @told: number of finished runs of @tell; written by @tell, READ_ONCE elsewhere
@@ -103,7 +107,7 @@ struct kwarp_cq_coalesce {
  */
 struct kwarp_cq {
 	struct ib_cq ibcq;
-	struct mutex resize;		/* resizing as a whole */
+	struct mutex resize;		/* one resize at a time */
 	spinlock_t lock;		/* ring, prod, qp, solicited, overflow, reported */
 	struct kwarp_ring ring;
 	struct kwarp_siw_cq *siw;

@@ -36,7 +36,7 @@ static int copy_inline(struct kwarp_sqe *e, const struct ib_send_wr *wr, u32 roo
 	return 0;
 }
 
-/* Return: KWARP_WR_*; KWARP_WR_MAX: kernel consumers may not post this opcode. */
+/* Return: the KWARP_WR_* of @ib_wr; KWARP_WR_MAX: kernel consumers may not post @ib_wr. */
 static u8 opcode_of(enum ib_wr_opcode ib_wr)
 {
 	u8 op;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Read queues. Outbound: Reads and atomic operations of this end that wait for the peer's response.
- * Inbound: Reads and atomic operations of the peer that wait for this end's response. Both kinds of
- * requests share the depth (7306-5.2-3).
+ * Inbound: Reads and atomic operations of the peer that wait for this end's response. The depth of
+ * a queue limits the number of its Reads and atomic operations together (7306-5.2-3).
  *
  * Each queue is a ring with one producer and one consumer in different contexts, as large as the
  * negotiated depth. It needs no lock: the producer stores @tail with release, the consumer @head.
@@ -53,7 +53,7 @@ struct kwarp_oread {
  * @src_stag: STag of this end's buffer
  * @src_to: offset in this end's buffer
  * @size: octets to read
- * @raw_ddp: DDP header as received, for a Terminate
+ * @raw_ddp: DDP header as received; a Terminate message repeats it if the request fails
  */
 struct kwarp_iread {
 	bool atomic;

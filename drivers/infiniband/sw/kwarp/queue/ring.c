@@ -89,7 +89,7 @@ void kwarp_ring_place(struct kwarp_ring *ring, void *mem, u32 entries, u32 strid
 
 /**
  * kwarp_ring_init - allocate a ring
- * @ring: uninitialised, except @tail
+ * @ring: uninitialised, except ring->tail, the octets to allocate after this ring for another ring
  * @entries: number of entries; rounded up to a power of two
  * @stride: octets per entry
  * @user: as for kwarp_ring_memory()

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Receive queue: taking entries in posting order, flushing (completing all receives with an error).
- * A corrupt index is one that cannot be right; user space can write any number.
+ * The receive queue: entries are taken in posting order, or flushed (completed with an error).
+ *
+ * A corrupt index is one that cannot be right; user space can write any number. The receives of a
+ * program that uses libsiw, the provider of siw, are moved from libsiw's ring into the queue's own
+ * ring (siw_ring.h) before they are taken.
  */
 #include "rq.h"
 
@@ -29,7 +32,10 @@ void kwarp_rq_init_in_tail(struct kwarp_rq *rq, const struct kwarp_ring *first, 
 	kwarp_ring_place(&rq->ring, (u8 *)first->hdr + first->len, entries, stride);
 }
 
-/* @n: result: number of entries that are posted and not taken. Return: false: corrupt index. */
+/*
+ * Count the entries of the queue's own ring that are posted and not taken: @n. If there are none,
+ * first move receives from libsiw's ring. Return: false: corrupt index.
+ */
 static bool recvs_pending(struct kwarp_rq *rq, u32 *n)
 {
 	bool ok = kwarp_ring_pending(&rq->ring, rq->next, n);
@@ -42,8 +48,8 @@ static bool recvs_pending(struct kwarp_rq *rq, u32 *n)
 }
 
 /*
- * Is the SRQ limit passed? @n entries are in the ring, and one of them is being taken; more may be
- * in libsiw's ring.
+ * One of the @n entries in the queue's own ring is being taken. Will fewer entries be left than the
+ * SRQ limit? Entries that are still in libsiw's ring count as left.
  */
 static bool below_limit(const struct kwarp_rq *rq, u32 n)
 {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Rings in libsiw's layout: moving posted requests into the queue's own ring (queue/ring.h),
- * writing completions. Transmit runner: the context that sends for a stream at the moment.
+ * Rings in the layout of libsiw, the user-space provider of siw: posted requests are moved from
+ * them into the queue's own ring (queue/ring.h), and completions are written to them. Transmit
+ * runner: the context that sends for a stream at the moment.
  *
- * There is no shared index: each entry has a flag, SIW_WQE_VALID, that says whether it is in use.
- * A program can write to all memory of the rings at any time. So an entry is copied once before
- * its contents are used, and the copy is validated like entries of other programs (wqe.c).
+ * There is no shared index: each entry has a flag, SIW_WQE_VALID ("VALID"), that says whether the
+ * entry is in use. A program can write to all memory of the rings at any time. So an entry is
+ * copied once before its contents are used, and the copy is validated like entries of other
+ * programs (wqe.c).
  */
 #include "siw_ring.h"
 
@@ -48,8 +50,8 @@ static struct kwarp_siw_wq *new_wq(u32 entries, u32 stride)
  * kwarp_siw_new_sq - allocate a send ring
  * @entries: number of requests that the program may post
  *
- * The ring has twice as many entries, because the newest one may stay VALID when all requests have
- * completed.
+ * The ring has twice as many entries, because the newest entry may stay VALID after all requests
+ * have completed, and libsiw posts only into an entry that is not VALID.
  *
  * Context: process, may sleep.
  * Return: the ring, empty, to be freed with kwarp_siw_free_wq(); NULL: out of memory.
@@ -115,7 +117,7 @@ static u16 *flags_at(const struct kwarp_siw_wq *wq, u32 index)
 }
 
 /**
- * kwarp_siw_posted - is this entry posted, and not moved yet?
+ * kwarp_siw_posted - is this entry posted, and not moved into the queue's own ring yet?
  * @wq: ring
  * @offset: which entry, counted from the first entry that has not been moved
  *
@@ -145,9 +147,9 @@ static void release_slot(u16 *flags)
  * kwarp_siw_sleep - let the program ring the doorbell for its next post
  * @wq: send ring
  *
- * Clears VALID of the newest entry that was moved. After this call the caller needs a full barrier,
- * and must then look for entries that have been posted until then: the program stores the flag of
- * the new entry, and then reads the flag of the entry before.
+ * Clears VALID of the newest entry that was moved: libsiw rings only if the entry before the one
+ * that it posts is not VALID. After this call the caller needs a full barrier, and must then look
+ * for new entries: the program may have read the old flag, and so has not rung for them.
  *
  * Context: transmit runner.
  */
@@ -295,7 +297,8 @@ u32 kwarp_siw_pull_recvs(struct kwarp_siw_wq *wq, struct kwarp_ring *ring, u32 r
  * kwarp_siw_forget - drop all posted requests (modify to RESET)
  * @wq: ring
  *
- * libsiw does not reset its index, and posts into the next slot after a RESET.
+ * After a RESET libsiw posts into the next slot, not into the first. So wq->next is not reset
+ * either.
  *
  * Context: the context that takes from the queue; the program posts nothing during the call.
  */

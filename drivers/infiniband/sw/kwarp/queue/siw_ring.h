@@ -5,8 +5,9 @@
  *
  * The program maps the rings in libsiw's layout. Its requests are moved from the mapped ring into
  * the queue's own ring (ring.h), which is not mapped then, and its completions are written to the
- * mapped ring of the CQ. Only this file and siw_ring.c know libsiw's layout. Transmit runner: the
- * context that sends for a stream at the moment.
+ * mapped ring of the CQ. Only this file and siw_ring.c know libsiw's layout. VALID: the flag
+ * SIW_WQE_VALID of an entry, which is set while the entry is in use. Transmit runner: the context
+ * that sends for a stream at the moment.
  */
 #ifndef KWARP_QUEUE_SIW_RING_H
 #define KWARP_QUEUE_SIW_RING_H
@@ -27,8 +28,9 @@ struct siw_cq_ctrl;
  * @len: octets of @mem
  * @mask: entries - 1; immutable
  * @stride: octets per entry; immutable
- * @next: first entry that has not been moved; written by the context that takes from the queue
- *	(send ring: the transmit runner; receive ring: under the queue's lock), READ_ONCE elsewhere
+ * @next: first entry that has not been moved into the queue's own ring; written by the context that
+ *	takes from the queue (send ring: the transmit runner; receive ring: under the queue's
+ *	lock), READ_ONCE elsewhere
  * @kept: send ring: flags of the newest entry that was moved, if still VALID; written like @next
  *
  * After a post libsiw rings the doorbell only if the entry before the new ones is not VALID.  So
@@ -80,7 +82,10 @@ static inline u32 kwarp_siw_wq_size(const struct kwarp_siw_wq *wq)
 	return wq->mask + 1;
 }
 
-/* Return: how often requests must be moved into the queue's own ring to move a full @wq. */
+/*
+ * Return: how many calls of kwarp_siw_pull_sends() or kwarp_siw_pull_recvs() move all requests of a
+ * full @wq into the queue's own ring.
+ */
 static inline u32 kwarp_siw_rounds(const struct kwarp_siw_wq *wq, const struct kwarp_ring *ring)
 {
 	return 1 + kwarp_siw_wq_size(wq) / min_t(u32, kwarp_ring_size(ring), KWARP_IRQ_OFF_BATCH);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Send queue: taking entries, completing them in order, flushing (completing requests with an
- * error). Transmit runner: the context that sends for a stream at the moment. The requests of a
- * program that uses libsiw are moved from libsiw's ring into the queue's own ring (siw_ring.h). A
- * corrupt index is one that cannot be right; user space can write any number.
+ * The send queue: entries are taken, completed in order, or flushed (completed with an error).
+ *
+ * Transmit runner: the context that sends for a stream at the moment. The requests of a program
+ * that uses libsiw, the provider of siw, are moved from libsiw's ring into the queue's own ring
+ * (siw_ring.h). A corrupt index is one that cannot be right; user space can write any number.
  *
  * Numbers such as 5040-5.4-10 name requirements of RFCs, see Documentation/conformance.
  */
@@ -46,8 +47,8 @@ static u32 pull_sends(struct kwarp_sq *sq)
 }
 
 /*
- * @n: result: number of entries that are posted and not taken. Context: transmit runner.
- * Return: false: corrupt index.
+ * Count the entries of the queue's own ring that are posted and not taken: @n. If there are none,
+ * first move requests from libsiw's ring. Context: transmit runner. Return: false: corrupt index.
  */
 static bool sends_pending(struct kwarp_sq *sq, u32 *n)
 {
@@ -119,8 +120,9 @@ bool kwarp_sq_empty(const struct kwarp_sq *sq)
 }
 
 /*
- * Copy the next entry without taking it.  KWARP_TAKE_NONE from a queue that is not empty: libsiw
- * has posted more requests than allowed, and they wait until earlier ones complete.
+ * Copy the next entry without taking it. The result may be KWARP_TAKE_NONE although
+ * kwarp_sq_empty() is false: libsiw has posted more requests than fit into the queue's own ring,
+ * and they wait until earlier requests complete.
  *
  * Context: transmit runner.
  */
@@ -266,7 +268,7 @@ void kwarp_sq_answered(struct kwarp_sq *sq, u32 index)
  * @status: for the completion
  * @vendor_err: for the completion, see struct kwarp_cqe
  *
- * The completion is added by the flush that follows every error.
+ * The status is only stored: the flush that follows every error adds the completion.
  * Context: any but hard interrupt.
  */
 void kwarp_sq_failed(struct kwarp_sq *sq, u32 index, enum kwarp_wc_status status,
@@ -356,7 +358,7 @@ static bool flush_some(struct kwarp_sq *sq, u16 vendor_err)
  * response; a failed request keeps its status; all others get a flush error (5040-5.4-10,
  * 5041-6.2.2-5).  May be called again for requests that were posted later.
  *
- * Context: the transmit runner, or the owner of a QP that has none; process.
+ * Context: process; the transmit runner.
  */
 void kwarp_sq_flush(struct kwarp_sq *sq, u16 vendor_err)
 {
@@ -378,8 +380,8 @@ void kwarp_sq_flush(struct kwarp_sq *sq, u16 vendor_err)
  * @vendor_err: value for the completions with a flush error, see struct kwarp_cqe
  *
  * See 5041-6.2.1-3. The stream still exists, and earlier Reads and atomic operations complete
- * first, when they are answered. Does nothing until TCP has taken all requests that were taken from
- * the queue.
+ * first, when they are answered. The function does nothing as long as TCP has not accepted every
+ * request that kwarp_sq_take() has taken.
  *
  * Context: transmit runner.
  * Return: true: there are more.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Copying work requests from rings, and validating the copies: user space may write to a ring at
- * any time.
+ * Work requests are copied from rings, and the copies are validated: user space may write to a ring
+ * at any time.
  *
  * Numbers such as 5040-5.2.2-10 name requirements of RFCs, see Documentation/conformance.
  */
@@ -23,7 +23,7 @@ static const struct kwarp_wr_rule rules[KWARP_WR_MAX + 1] = {
 				 .max_sge = KWARP_MAX_SGE,
 				 .op = { KWARP_OP_WRITE, KWARP_OP_WRITE },
 				 .ib_wr = IB_WR_RDMA_WRITE, .ib_wc = IB_WC_RDMA_WRITE },
-	/* 5040-5.2.2-10: one Read Response fills one buffer. */
+	/* 5040-5.2.2-10: a Read Response fills one buffer, so a Read has one element. */
 	[KWARP_WR_READ]      = { .user = true, .kernel = true, .awaits = true, .remote = true,
 				 .max_sge = KWARP_MAX_SGE_RD,
 				 .ib_wr = IB_WR_RDMA_READ, .ib_wc = IB_WC_RDMA_READ },
@@ -36,8 +36,8 @@ static const struct kwarp_wr_rule rules[KWARP_WR_MAX + 1] = {
 				 .op = { KWARP_OP_SEND_INV, KWARP_OP_SEND_SE_INV },
 				 .ib_wr = IB_WR_SEND_WITH_INV, .ib_wc = IB_WC_SEND },
 	/*
-	 * Programs may not post it: the sink of their Reads is a region of user space, which cannot
-	 * be invalidated.
+	 * Programs may not post a Read with Invalidate: the sink of their Reads is a region of user
+	 * space, which cannot be invalidated.
 	 */
 	[KWARP_WR_READ_INV]  = { .kernel = true, .awaits = true, .remote = true, .inv = true,
 				 .max_sge = KWARP_MAX_SGE_RD,
@@ -47,7 +47,10 @@ static const struct kwarp_wr_rule rules[KWARP_WR_MAX + 1] = {
 	[KWARP_WR_BIND_MW]   = { .user = true, .local = true, .ib_wc = IB_WC_BIND_MW },
 	[KWARP_WR_REG_MR]    = { .kernel = true, .local = true,
 				 .ib_wr = IB_WR_REG_MR, .ib_wc = IB_WC_REG_MR },
-	/* 7306-6.1-1, 7306-D-2: sent as a Write, and then a message with the Immediate Data. */
+	/*
+	 * 7306-6.1-1, 7306-D-2: this request is sent as a Write and, after it, a message with the
+	 * Immediate Data.
+	 */
 	[KWARP_WR_WRITE_IMM] = { .user = true, .kernel = true, .inlined = true, .remote = true,
 				 .imm = true, .rfc7306 = true, .max_sge = KWARP_MAX_SGE,
 				 .op = { KWARP_OP_IMM, KWARP_OP_IMM_SE },

@@ -15,15 +15,15 @@
  * @kernel: kernel consumers may post it, as @ib_wr
  * @inlined: the payload may be inline
  * @remote: the request names remote memory: raddr, rkey
- * @inv: the request invalidates an STag: inv_stag; a Read: the STag of its sink
+ * @inv: the request invalidates an STag, which is in inv_stag; a Read: the STag of its sink
  * @imm: Immediate Data follows the payload
  * @atomic: atomic operation
  * @awaits: the request completes when the peer's response has come: a Read or an atomic operation
  * @rfc7306: the request needs RFC 7306
  * @local: the request sends nothing
  * @max_sge: limit for the elements of the scatter/gather list
- * @op: RDMAP message that carries the payload (with @imm: the Immediate Data): enum
- *	kwarp_rdmap_op, without and with KWARP_WR_SOLICITED
+ * @op: RDMAP message (enum kwarp_rdmap_op) that carries the payload, or, if @imm is set, the
+ *	Immediate Data: op[0] without KWARP_WR_SOLICITED, op[1] with it
  * @ib_wr: enum ib_wr_opcode
  * @ib_wc: enum ib_wc_opcode
  */
@@ -48,8 +48,8 @@ struct kwarp_wr_rule {
  * struct kwarp_wqe - send work request, private copy
  * @rule: rule of the opcode
  * @e: fixed part
- * @sge: scatter/gather list, without KWARP_WR_INLINE
- * @data: payload, with KWARP_WR_INLINE
+ * @sge: scatter/gather list, if e.flags has no KWARP_WR_INLINE
+ * @data: payload, if e.flags has KWARP_WR_INLINE
  * @len: total payload, octets
  */
 struct kwarp_wqe {

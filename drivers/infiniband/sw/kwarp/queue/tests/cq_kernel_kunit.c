@@ -42,7 +42,7 @@ static void test_notify_kernel(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->raised, 1);
 	KUNIT_EXPECT_EQ(test, t->lost, 1);
 	KUNIT_EXPECT_EQ(test, t->other, 0);
-	/* The queue still works. */
+	/* A later event calls the handler again. */
 	kwarp_cq_notify(&t->cq, KWARP_CQ_RAISE);
 	kwarp_cq_settle(&t->cq);
 	KUNIT_EXPECT_EQ(test, t->raised, 2);
@@ -130,7 +130,7 @@ static void test_forget(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, kwarp_cq_poll(&t->cq.ibcq, ENTRIES, wc), 1);
 	KUNIT_EXPECT_EQ(test, wc[0].wr_id, 1);
 	KUNIT_EXPECT_PTR_EQ(test, wc[0].qp, &stays);
-	/* the slots are free again */
+	/* the poll has freed all four slots, also those of the skipped entries */
 	for (i = 0; i < ENTRIES; i++)
 		push_qp(&t->cq, 10 + i, &stays);
 	KUNIT_EXPECT_FALSE(test, t->cq.overflow);

@@ -47,7 +47,7 @@ static void test_publication(struct kunit *test)
 	test_cq_add(&t->cq, 1, KWARP_WC_SUCCESS, 0, NULL);
 	kwarp_cq_add(&t->cq, &want, NULL);
 	test_cq_add(&t->cq, 2, KWARP_WC_SUCCESS, 0, NULL);
-	/* the entry is not published before the end of the batch */
+	/* no entry is published before the end of the batch */
 	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->prod, U32_MAX - 1);
 	KUNIT_EXPECT_EQ(test, kwarp_cq_end(&t->cq, irqflags), 0);
 	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->prod, 1);
@@ -55,7 +55,7 @@ static void test_publication(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, test_cq_pop(t), &want, sizeof(want));
 	expect_entries(test, 2);
 	test_cq_none(test, t);
-	/* the kernel has not written cons, which belongs to user space */
+	/* only test_cq_pop() has advanced cons: by 3, from U32_MAX - 1 */
 	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->cons, 1);
 	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->flags, 0);
 }
@@ -271,7 +271,7 @@ static void test_replace(struct kunit *test)
 	t->cq.ring.hdr->polls = 77;
 
 	KUNIT_EXPECT_EQ(test, replace_ring(&t->cq, ring), c->ok ? 0 : -EINVAL);
-	/* the queue uses one ring, the other one is returned */
+	/* on success the queue has the new ring, and *ring is the old one; or nothing changed */
 	KUNIT_EXPECT_MEMEQ(test, &t->cq.ring, c->ok ? &new : &old, sizeof(old));
 	KUNIT_EXPECT_MEMEQ(test, ring, c->ok ? &old : &new, sizeof(old));
 	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->arm, KWARP_CQ_ARM_SOLICITED);

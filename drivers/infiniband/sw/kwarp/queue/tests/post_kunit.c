@@ -78,7 +78,7 @@ static void test_send(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wqe->sge[3].lkey, 0xcc03);
 }
 
-/* The entry of each kind of request, with the largest number of elements. */
+/* What the ring's entry must contain for each opcode; num_sge is the largest legal number. */
 static const struct {
 	enum ib_wr_opcode ib;
 	struct kwarp_sqe want;

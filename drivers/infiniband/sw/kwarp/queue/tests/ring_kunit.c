@@ -85,7 +85,7 @@ static void test_slot(struct kunit *test)
 				    (void *)(ring->entries + (i + 2) % 8 * 48));
 }
 
-/* Parameters: initial indices. */
+/* Parameters of test_pending(): the consumer's index. */
 static const u32 starts[] = {
 	0, 1, 7, 0x7ffffff8, 0x7fffffff, 0x80000000, U32_MAX - 8, U32_MAX - 3, U32_MAX
 };

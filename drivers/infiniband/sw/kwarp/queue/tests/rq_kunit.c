@@ -175,7 +175,7 @@ static const struct limit_case {
 	const char *desc;
 	u32 limit;
 	u32 posted;
-	u32 hit;	/* number of the take that passes the limit, from 1; 0: none */
+	u32 hit;	/* which take, counted from 1, must report the limit; 0: none */
 } limits[] = {
 	{ "not armed", 0, 8, 0 },
 	{ "last one", 1, 8, 8 },
@@ -260,7 +260,7 @@ static const struct replace_case {
 	const char *desc;
 	u32 start, posted, taken;
 	u32 entries;
-	u32 limit;	/* limit before the call */
+	u32 limit;	/* SRQ limit, which the call does not change */
 	int ret;
 } replaces[] = {
 	{ "empty", 0, 0, 0, 16 },

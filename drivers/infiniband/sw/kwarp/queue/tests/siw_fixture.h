@@ -91,7 +91,10 @@ static inline struct siw_rqe *rqe_at(struct siw_test *t, u32 index)
 	return (struct siw_rqe *)t->rq.siw->mem + index % kwarp_siw_wq_size(t->rq.siw);
 }
 
-/* Post one request like siw_post_send(). Return: 1: libsiw rings its doorbell; 0; -ENOMEM. */
+/*
+ * Post one request like siw_post_send(). Return: 1: libsiw would ring its doorbell now; 0: libsiw
+ * would not; -ENOMEM: the ring is full.
+ */
 static inline int post_send(struct siw_test *t, const struct siw_sqe *e)
 {
 	struct siw_sqe *slot = sqe_at(t, t->sq_put);

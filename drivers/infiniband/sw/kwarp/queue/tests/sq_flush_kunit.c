@@ -9,7 +9,10 @@
 
 #include "sq_fixture.h"
 
-/* A flush completes sent, failed, waiting, taken and posted requests, each in its own way. */
+/*
+ * A flush completes sent requests with success (an unsignaled one without an entry), except Reads
+ * without a response; a failed request keeps its status; all others get a flush error.
+ */
 static void test_flush(struct kunit *test)
 {
 	struct sq_test *t = test->priv;
@@ -19,9 +22,9 @@ static void test_flush(struct kunit *test)
 	post_send(t, 2, KWARP_WR_SEND, 0);		/* sent, unsignaled */
 	post_signaled(t, 3, KWARP_WR_SEND);	/* sent */
 	post_send(t, 4, KWARP_WR_WRITE, 0);		/* failed */
-	post_send(t, 5, KWARP_WR_SEND, 0);		/* being sent */
-	post_send(t, 6, KWARP_WR_WRITE, 0);		/* posted */
-	post_signaled(t, 7, 0xee);		/* posted, invalid opcode */
+	post_send(t, 5, KWARP_WR_SEND, 0);		/* taken, but not sent */
+	post_send(t, 6, KWARP_WR_WRITE, 0);		/* posted, but not taken */
+	post_signaled(t, 7, 0xee);		/* posted, invalid opcode: completes as a Send */
 	take_send(test, 1);
 	take_send(test, 2);
 	take_send(test, 3);
@@ -57,8 +60,8 @@ static void test_flush(struct kunit *test)
 }
 
 /*
- * A flush after the peer has refused a Read: that Read keeps its error, a later one that was
- * answered completes with success, and one that was not gets a flush error.
+ * A flush after the peer has refused a Read: the refused Read keeps its error, a later Read with a
+ * response completes with success, and a later Read without a response gets a flush error.
  */
 static void test_flush_reads(struct kunit *test)
 {

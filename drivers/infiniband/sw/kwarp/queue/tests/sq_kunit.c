@@ -64,8 +64,8 @@ static void test_corrupt(struct kunit *test)
 		t->sq.ring.hdr->prod = t->sq.next + ahead[i];
 		KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_CORRUPT);
 		/*
-		 * it counts as not empty, so that the transmit runner looks at it and finds the
-		 * error
+		 * a queue with a corrupt index counts as not empty, so that the transmit runner
+		 * (the context that sends) looks at it and finds the error
 		 */
 		KUNIT_EXPECT_FALSE(test, kwarp_sq_empty(&t->sq));
 	}
@@ -89,7 +89,10 @@ static void test_overrun(struct kunit *test)
 	post_signaled(t, 200, KWARP_WR_SEND);
 	KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_CORRUPT);
 
-	/* requests that were taken complete with their ids */
+	/*
+	 * Post 200 has overwritten the entry of request 100, but that request completes with its
+	 * own id: kwarp_sq_take() has kept it.
+	 */
 	kwarp_sq_flush(&t->sq, TEST_FLUSH_CODE);
 	expect_cqe(test, 100, KWARP_WR_READ, KWARP_WC_FLUSH_ERR);
 	for (i = 1; i < ENTRIES; i++)
@@ -251,7 +254,7 @@ static void walk_post(struct sq_test *t, struct model *m, u32 rnd)
 	m->posted++;
 }
 
-/* Responses to Reads come in order. */
+/* Answer the oldest Read without a response, because responses come in order. */
 static void walk_answer(struct sq_test *t, struct model *m, u32 base)
 {
 	while (m->answered < m->taken && !m->req[m->answered].read)

@@ -81,7 +81,7 @@ static const struct opcode_case opcodes[U8_MAX + 1] = {
 	[KWARP_WR_CMP_SWAP]	= { true, true, 1, false, 1 },
 };
 
-/* All 256 opcodes, with every number of elements. */
+/* Load all 256 opcodes, each with every number of elements, and inline. */
 static void test_opcode(struct kunit *test)
 {
 	struct kwarp_sqe *e = new_slot(test, 512);
