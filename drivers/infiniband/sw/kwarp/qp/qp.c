@@ -2,8 +2,10 @@
 /*
  * Queue pair: references, the table of QP numbers, attaching a stream, and reset.
  *
- * Attach: connection management hands a connected socket to the queue pair, and a stream begins.
- * DOWN: the upcall that reports the end of the stream. Retire: the queue pair is being destroyed.
+ * Attach: connection management (CM) hands a connected socket to the queue pair, and a stream
+ * begins. DOWN: the upcall that reports the end of the stream to the CM. Retire: the queue pair is
+ * being destroyed. Actions: what has to be done after an event of the stream, for example send a
+ * Terminate or flush the queues (qp_work.c).
  */
 #include "qp.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* debugfs file that shows the whole state of a queue pair. */
+/* Prints the whole state of a queue pair into a debugfs file. */
 #include "qp.h"
 
 #include <linux/seq_file.h>

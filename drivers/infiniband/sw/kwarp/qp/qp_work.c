@@ -55,7 +55,7 @@ static void set_pending(struct kwarp_qp *qp, enum kwarp_qp_pending bit)
 }
 
 /**
- * kwarp_qp_poll - look at the socket soon, from the queue pair's own work item
+ * kwarp_qp_poll - let the queue pair's runner look soon whether the socket has octets to receive
  * @qp: queue pair
  *
  * Context: any.
@@ -73,8 +73,8 @@ static void stop_engine(struct kwarp_qp *qp, enum kwarp_qp_event event, u16 acti
 	if (actions & BIT(KWARP_QPA_STOP_RX))
 		kwarp_engine_stop_receiving(&qp->engine);
 	/*
-	 * Modify to ERR is the event ABORT: a request that is posted after it has returned must be
-	 * flushed, not sent.
+	 * A modify_qp to ERR makes the event ABORT. A request that is posted after that modify_qp
+	 * has returned must be flushed, not sent.
 	 */
 	if (event == KWARP_QPE_ABORT && actions & BIT(KWARP_QPA_FLUSH))
 		kwarp_engine_stop_sending(&qp->engine);
@@ -116,8 +116,8 @@ int kwarp_qp_note(struct kwarp_qp *qp, enum kwarp_qp_event event)
 		WRITE_ONCE(qp->state, step->next);
 		WRITE_ONCE(qp->todo, qp->todo | step->actions);
 		/*
-		 * Still under the lock: later a new stream might be attached, and this would stop
-		 * it.
+		 * Call this before the lock is dropped: after that a new stream might be attached,
+		 * and the call would stop the new stream.
 		 */
 		stop_engine(qp, event, step->actions);
 		ret = 0;
@@ -230,8 +230,8 @@ static void act_peer_closed(struct kwarp_qp *qp, u16 todo)
 static void act_send_term(struct kwarp_qp *qp, u16 todo)
 {
 	/*
-	 * Set the timer before sending, which may take a while: it may still run with the time of a
-	 * close.
+	 * Set the timer before sending, which may take a while: the timer may still be running for
+	 * an earlier graceful close, and would expire at the wrong time.
 	 */
 	set_timer(qp, KWARP_TERM_TIMEOUT_MS);
 	if (!kwarp_engine_terminate(&qp->engine))
@@ -245,8 +245,8 @@ static void act_drain(struct kwarp_qp *qp, u16 todo)
 }
 
 /*
- * The drain is complete: TCP has all posted requests. Send a FIN, and continue to receive. Nothing
- * is sent if the engine still has something to send.
+ * The drain is complete: TCP has all posted requests. Send a FIN, and continue to receive. Send no
+ * FIN if the engine has got something else to send since then, for example a response.
  */
 static void half_close(struct kwarp_qp *qp)
 {

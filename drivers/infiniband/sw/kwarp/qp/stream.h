@@ -91,12 +91,12 @@ void kwarp_qp_each_user(struct kwarp_qp *qp, void (*fn)(struct list_head *node))
  * From success on, the QP owns sk_user_data and the callbacks of the socket until
  * DOWN.  Octets already queued in the socket are processed by the QP's work item.
  *
- * Context: process, may sleep; the caller's callbacks must have been restored, no
- * lock of the socket held.
+ * Context: process, may sleep; the caller has removed its own callbacks from the socket, and holds
+ * no lock of the socket.
  * Return: 0; -EINVAL if the QP is not IDLE; -ENOTCONN if the connection is gone; -EBUSY if
- * sk_user_data is in use. The call allocates no memory: when a responder calls it, the Reply has
- * been sent, so a failure could not be reported to the peer any more. After a failure no upcall is
- * made and the socket is unchanged.
+ * sk_user_data is in use. The call allocates no memory: when a responder calls it, the MPA Reply
+ * has been sent, so a lack of memory could not be reported to the peer any more. After a failure no
+ * upcall is made and the socket is unchanged.
  */
 int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 		    const struct kwarp_stream_params *params,

@@ -23,7 +23,8 @@ struct rdma_user_mmap_entry;
  * struct kwarp_srq - shared receive queue
  * @ibsrq: RDMA core's object; must be the first field
  * @rq: the queue
- * @mem: the SRQ's protection domain, to check accesses to its entries' memory; has no windows
+ * @mem: names the SRQ's protection domain when the memory of its entries is accessed; no windows
+ *	are bound to it
  * @map: mmap entry of the queue's ring, if shared with user space
  * @resize: serialises modify_srq; process context, taken before the lock of @rq
  */

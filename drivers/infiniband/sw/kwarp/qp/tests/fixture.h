@@ -46,14 +46,15 @@ void qt_timer(struct work_struct *work);
  * @log: calls of the fakes, as words
  * @queued: the work item is queued
  * @timer_ms: the time that the timer was set for; 0: it is not running
- * @start: result of starting the engine
+ * @start: what the fake of kwarp_engine_start() returns
  * @bound_ms: value of @timer_ms at the moment when the Terminate was sent
  * @no_term: there is no Terminate to send
  * @quiet: the peer has sent no octets before the attach
  * @drained: TCP takes all posted requests at once
  * @more: each poll asks for another poll
  * @polls: number of polls
- * @waits: number of waits for another context that carries out actions
+ * @waits: number of wait_var_event() calls whose condition was still false after the queued work
+ *	had been done: the code under test has to wait for another context
  * @not_drained: there is more to send when the FIN is due
  * @during_stop: called while the engine is being stopped
  * @on_fatal: called when a fatal error is reported, before DOWN
@@ -90,7 +91,7 @@ void qt_begin_stream(struct kunit *test);
 void qt_raise_event(struct kunit *test, enum kwarp_qp_event event);
 void qt_fail_with(struct qp_test *t, enum kwarp_perr perr);
 
-/* Steps of the table of states that have no function in qp_work.c. */
+/* Return: number of actions in the table of states that have no function in qp_work.c. */
 unsigned int qt_steps_without_function(void);
 
 #endif /* KWARP_QP_TESTS_FIXTURE_H */

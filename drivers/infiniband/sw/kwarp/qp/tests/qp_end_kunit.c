@@ -126,8 +126,8 @@ static void test_reset_before_down(struct kunit *test)
 	qt_raise_event(test, KWARP_QPE_LOST);
 	qt_expect_log(test, "stop FATAL refused lost");
 	/*
-	 * The other thread has waited for the context that reports DOWN, as far as the fake can
-	 * show.
+	 * kwarp_qp_reset() has waited for the context that reports DOWN. The fake wait only counts
+	 * this and returns, so the RESET was refused.
 	 */
 	KUNIT_EXPECT_GT(test, t->waits, 0);
 	KUNIT_EXPECT_EQ(test, kwarp_qp_reset(&t->qp), 0);
@@ -241,7 +241,8 @@ static void test_retire(struct kunit *test)
 	kwarp_qp_retire(&t->qp);
 	qt_expect_log(test, "stop+fin down");
 	/*
-	 * The reference of kwarp_qp_lookup() is left, so the wait for the last reference times out.
+	 * The test still has the reference from kwarp_qp_lookup(), so the wait for the last
+	 * reference times out.
 	 */
 	KUNIT_EXPECT_FALSE(test, kwarp_qp_gone(&t->qp));
 	KUNIT_EXPECT_NULL(test, kwarp_qp_lookup(t->kdev, t->qp.ibqp.qp_num));

@@ -11,7 +11,10 @@
  */
 #include "fixture.h"
 
-/* The actions that follow an event of an attached stream, up to its end or a timer. */
+/*
+ * For each event of an attached stream: the words that the actions log, the new state, and the time
+ * that the timer is set for (0: the stream has ended, and the timer is stopped).
+ */
 static const struct action {
 	const char *desc;
 	enum kwarp_qp_event event;
@@ -107,7 +110,10 @@ static void test_run_later(struct kunit *test)
 	qt_expect_log(test, "stop+fin down");
 }
 
-/* If the peer sends all the time, a runner hands over to the work item after some rounds. */
+/*
+ * The peer sends all the time, so each poll asks for another: a runner hands over to the work item
+ * after KWARP_RUN_LOOKS polls.
+ */
 static void test_run_bounded(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
@@ -171,7 +177,7 @@ static void test_graceful(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->timer_ms, 0);
 }
 
-/* The effect of the timer depends on the state. */
+/* The timer aborts a drain; after a FIN or a Terminate has been sent, it ends the stream. */
 static void test_timers(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
@@ -267,7 +273,7 @@ static void test_order(struct kunit *test)
 	qt_expect_log(test, "poll established stop FATAL lost");
 }
 
-/* Without say_first there is no upcall for the first FPDU. */
+/* If say_first is false, the first FPDU causes no upcall KWARP_STREAM_ESTABLISHED. */
 static void test_established_unasked(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
