@@ -55,7 +55,7 @@ enum kwarp_mem_err kwarp_mem_check(const struct kwarp_mr *mr, u32 stag,
 		if (!rights)
 			return KWARP_MEM_ACCESS;
 	}
-	/* A right is missing: 5040-8.1.1-5. data_race(): a first look, as above */
+	/* A right is missing: 5040-8.1.1-5. data_race(): callers that copy hold the lock */
 	if ((data_race(mr->access) & rights) != rights)
 		return KWARP_MEM_ACCESS;
 	/* The end of the access wraps: 5041-7.1-18, 5040-7.2-13 */
@@ -64,9 +64,9 @@ enum kwarp_mem_err kwarp_mem_check(const struct kwarp_mr *mr, u32 stag,
 	/* Out of bounds (all kernel memory has no bounds): 5041-7.1-16, -17; 5040-7.2-11, -12 */
 	if (mr->kind == KWARP_MR_DMA)
 		return KWARP_MEM_OK;
-	/* data_race: a first look, as above */
+	/* data_race(): callers that copy hold the lock, so @va cannot change */
 	va = data_race(mr->va);
-	/* data_race: a first look, as above */
+	/* data_race(): callers that copy hold the lock, so @length cannot change */
 	length = data_race(mr->length);
 	if (addr < va || addr - va > length || len > length - (addr - va))
 		return KWARP_MEM_BOUNDS;

@@ -2,11 +2,11 @@
 /*
  * Memory regions and windows: STags, access checks, and copies from and to registered memory.
  *
- * An STag is a 24-bit index, chosen at random, and an 8-bit key of the consumer.
- * Lookup is lock-free (RCU).  A reference is held for one transmit step or one call of the receive
- * path, both of which are bounded in time, and never while waiting for a peer.  So deregistration
- * can wait for the references, and invalidation for the region's lock: when either returns, no
- * access by that STag is under way (RFC 5041 8.3.1 item 6).
+ * An STag is a 24-bit index, chosen at random, and an 8-bit key of the consumer. Lookup is
+ * lock-free (RCU).  A reference is held for one call of the transmit or receive path, which is
+ * bounded in time, and never while waiting for a peer.  So deregistration can wait for the
+ * references, and invalidation for the region's lock: when either returns, no access by that STag
+ * is under way (RFC 5041 8.3.1 item 6).
  *
  * A window is an STag of its own for a part of a region.  It is a struct kwarp_mr like a region, so
  * that an access through it costs the same: while it is bound, its @chunk points into the region's

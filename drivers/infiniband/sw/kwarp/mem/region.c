@@ -127,11 +127,11 @@ static struct kwarp_mr *mr_register(struct kwarp_dev *kdev, struct kwarp_mr *mr,
 #define MAX_SHIFT	30
 
 /*
- * log2 of the largest piece size that fits the pinned pages.  Larger pieces need fewer pointers:
- * with huge pages of 2 MiB 1 GiB of memory needs 4 KiB of pointers, with pages of 4 KiB 2 MiB.  A
- * piece is aligned to its size in physical memory and in the address space of the process.  It need
- * not be aligned in the addresses of the region (iova).  The region may begin and end inside a
- * piece.
+ * Return: log2 of the largest piece size that fits the pinned pages.  Larger pieces need fewer
+ * pointers: for 1 GiB of memory, pieces of 4 KiB need 2 MiB of pointers, and pieces of 2 MiB (huge
+ * pages) need only 4 KiB.  A piece is aligned to its size in physical memory and in the address
+ * space of the process.  It need not be aligned in the addresses of the region (iova).  The region
+ * may begin and end inside a piece.
  */
 static u8 best_shift(struct ib_umem *umem)
 {
@@ -165,7 +165,7 @@ static void user_chunks(struct kwarp_mr *mr)
 /* Limit the list of pointers to less than 2 GiB: kvmalloc() warns about larger allocations. */
 #define MAX_CHUNKS	(INT_MAX / sizeof(u8 *))
 
-/* Allocate a region of user space. It takes over the reference on @b, also if it fails. */
+/* Allocate a region of user space. Takes over the caller's reference on @b, also on failure. */
 static struct kwarp_mr *user_new(struct ib_pd *pd, u64 chunks, struct kwarp_backing *b,
 				 int access)
 {
@@ -183,8 +183,8 @@ static struct kwarp_mr *user_new(struct ib_pd *pd, u64 chunks, struct kwarp_back
 }
 
 /*
- * Last step of creating a region of user space: set its addresses, and give it an STag. Its pieces
- * have been filled.
+ * Last step of creating a region of user space: set its addresses, and give it an STag. The caller
+ * has filled its list of pieces.
  */
 static struct kwarp_mr *user_register(struct kwarp_dev *kdev, struct kwarp_mr *mr, u64 iova,
 				      u64 length)

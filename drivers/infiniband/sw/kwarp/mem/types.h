@@ -68,8 +68,8 @@ struct kwarp_mr_list {
  *	access to the end of its copy, for writing to change @valid; any context, bottom
  *	halves disabled
  * @kind: immutable
- * @valid: the STag may be used; with READ_ONCE(), WRITE_ONCE()
- * @stag: full STag; REG_MR and binds change its key; with READ_ONCE(), WRITE_ONCE()
+ * @valid: the STag may be used; accessed with READ_ONCE() and WRITE_ONCE()
+ * @stag: full STag; REG_MR and binds change its key; accessed with READ_ONCE() and WRITE_ONCE()
  * @access: IB_ACCESS_* rights
  * @pd: protection domain; immutable
  * @pd_wide: true: KWARP_MR_WINDOW of type 1; immutable

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Memory windows: binding a part of a region to one stream (type 2B) or to a protection domain
- * (type 1).
+ * Memory windows: binding a part of a region to one stream (type 2, which the verbs API calls 2B)
+ * or to a protection domain (type 1).
  *
  * A window is free (@parent NULL, @valid false), bound (@parent set, @valid true), or
  * on its way from bound to free (@parent set, @valid false).  @valid is set to false under the
@@ -48,7 +48,7 @@ void kwarp_mem_stream_init(struct kwarp_mem_stream *stream)
 	WRITE_ONCE(stream->id, atomic64_inc_return(&next_stream));
 }
 
-/* Does the range, which may not be empty, lie in the region? */
+/* Does the range lie in the region? An empty range does not. */
 static bool region_covers(const struct kwarp_mr *mr, const struct kwarp_window_range *range)
 {
 	u64 end;
@@ -73,7 +73,7 @@ static bool region_is_bindable(const struct kwarp_mr *mr, u32 lkey, const struct
 	return region_covers(mr, range);
 }
 
-/* Give a free window the range of its region, and make it valid. */
+/* Let a free window cover the range @range of the region @mr, and make the window valid. */
 static void open_window(struct kwarp_mr *mw, u32 stag, struct kwarp_mr *mr,
 			const struct kwarp_mem_stream *stream,
 			const struct kwarp_window_range *range)

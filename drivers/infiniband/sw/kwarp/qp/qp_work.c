@@ -55,7 +55,7 @@ static void set_pending(struct kwarp_qp *qp, enum kwarp_qp_pending bit)
 }
 
 /**
- * kwarp_qp_poll - let the queue pair's runner look soon whether the socket has octets to receive
+ * kwarp_qp_poll - let the queue pair's runner process soon what the socket has received
  * @qp: queue pair
  *
  * Context: any.

@@ -88,7 +88,7 @@ static void test_pd(struct kunit *test)
 	}
 }
 
-/* Each set of rights that a region can have, with each set of rights that an access can need. */
+/* Try each set of rights that a region can have with each set that an access can need. */
 static void test_rights(struct kunit *test)
 {
 	const int all = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ;

@@ -97,7 +97,7 @@ static u32 octets_in_row(const struct layout_case *c, const struct region *r, u3
 	return n;
 }
 
-/* kwarp_mr_span() for every offset and every length inside the region. */
+/* Call kwarp_mr_span() for every offset and every length inside the region. */
 static void test_span(struct kunit *test)
 {
 	const struct layout_case *c = test->param_value;
@@ -155,7 +155,7 @@ static void test_dma(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, mem, "\0kernel\0", 8);
 }
 
-/* Positions and lengths that need more than 32 bits; the memory itself is not accessed. */
+/* Use positions and lengths that need more than 32 bits; the memory itself is not accessed. */
 static void test_span_large(struct kunit *test)
 {
 	const u64 gig = SZ_1G;
@@ -196,7 +196,7 @@ static void shuffle_pages(struct layout_case *c, struct rnd_state *rnd)
 	}
 }
 
-/* A random length up to @max; half of them are short, because short ones find more bugs. */
+/* Return: a random length up to @max; half of all are at most 64: short ones find more bugs. */
 static u32 some_length(struct rnd_state *rnd, u32 max)
 {
 	u32 r = prandom_u32_state(rnd);

@@ -109,7 +109,7 @@ void kwarp_mr_put(struct kwarp_mr *mr)
 	complete(&mr->idle);
 }
 
-/* Kernel address of the octet at BASE + @at in the process. */
+/* Return: kernel address of the octet at address BASE + @at of the process. */
 u8 *region_process_octet(const struct region_test *t, u64 at)
 {
 	return (u8 *)page_address(t->pages[at / PIECE]) + at % PIECE;

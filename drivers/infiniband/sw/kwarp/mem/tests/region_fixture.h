@@ -61,7 +61,7 @@ extern u32 region_released, region_buffers_put;
 extern size_t region_paid, region_unpaid;
 /* Size of struct kwarp_backing, which only region.c knows. */
 extern const size_t region_backing_octets;
-/* Makes the next kwarp_stag_alloc() fail. */
+/* While this is true, kwarp_stag_alloc() fails. */
 extern bool region_no_stag;
 
 int region_test_init(struct kunit *test);

@@ -199,9 +199,13 @@ static struct kwarp_mr *make_dma(struct kunit *test)
 	return kwarp_mr_create_dma(&t->kdev, &t->pd, IB_ACCESS_LOCAL_WRITE);
 }
 
-/*
- * @lists: number of page lists that are allocated; @user: the region is a program's; @backed: the
- * region has a struct kwarp_backing, the owner of its pages.
+/**
+ * struct payer - a kind of region or window, and the memory that is allocated for it
+ * @desc: name
+ * @make: function that makes the region or window
+ * @lists: number of lists of LISTED entries that are allocated
+ * @user: the region or window is a program's, so its memory is charged
+ * @backed: a struct kwarp_backing, the owner of the pages, is allocated
  */
 static const struct payer {
 	const char *desc;

@@ -262,8 +262,8 @@ static void test_spread(struct kunit *test)
 		KUNIT_EXPECT_LT_MSG(test, chi, 450, "octet %u", i);
 	}
 	/*
-	 * @near counts successive indices that are close together: 1/8 of a pair is expected by
-	 * chance
+	 * @near counts successive indices that are close together: by chance 1/8 of a pair is
+	 * expected (4095 pairs * 511 / 2^24)
 	 */
 	KUNIT_EXPECT_LT(test, near, 8);
 	/* all indices are different: each lookup finds its own region */

@@ -190,7 +190,7 @@ static void try_range(struct kunit *test, u32 first, u32 len, bool zero)
 	KUNIT_ASSERT_TRUE(test, kwarp_mr_revoke(&t->mw, KEY, &t->a, true));
 }
 
-/* Windows over every part of the region: bounds, and the memory that they lead to. */
+/* Bind the window to every part of the region; check its bounds and the memory it leads to. */
 static void test_range(struct kunit *test)
 {
 	u32 first, len;
@@ -232,7 +232,7 @@ static void test_refused_range(struct kunit *test)
 	expect_free(test);
 }
 
-/* Binds that are refused because the region or window is wrong in one respect. */
+/* Binds are refused because the STag, the stream, the region or the window is wrong. */
 static void test_refused_objects(struct kunit *test)
 {
 	const struct kwarp_window_range range = {
