@@ -62,14 +62,14 @@ static __always_inline void *find_span(const struct kwarp_mr *mr, u64 addr, u32 
 }
 
 /**
- * kwarp_mr_span - longest contiguous piece of a region
+ * kwarp_mr_span - find the memory at an address of a region, as far as it is contiguous
  * @mr: region; the access has been checked
- * @addr: address in the region at which the piece starts
+ * @addr: address in the region
  * @want: octets wanted, not 0
  * @len: result: octets that are contiguous, at most @want
  *
  * Context: any; the caller holds a reference.
- * Return: kernel address.
+ * Return: the kernel address of @addr.
  */
 void *kwarp_mr_span(const struct kwarp_mr *mr, u64 addr, u32 want, u32 *len)
 {

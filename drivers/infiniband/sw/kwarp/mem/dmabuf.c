@@ -146,8 +146,8 @@ static int map_buffer(struct kwarp_dmabuf *d)
  *
  * Context: process, may sleep.
  * Return: the buffer, or an ERR_PTR. -EBADF: @fd is not open; -EINVAL: @fd is no dma-buf, or the
- * dma-buf is too short; -EACCES: it was opened for reading only; -EOPNOTSUPP: the exporter is not a
- * supported one, or its mapping cannot be used; -ENOMEM.
+ * dma-buf is too short; -EACCES: the dma-buf was opened for reading only; -EOPNOTSUPP: the exporter
+ * is not a supported one, or its mapping cannot be used; -ENOMEM.
  */
 struct kwarp_dmabuf *kwarp_dmabuf_get(int fd, u64 offset, u64 length, int access)
 {

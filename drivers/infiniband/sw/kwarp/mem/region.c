@@ -48,7 +48,7 @@ static void backing_drop(struct kwarp_backing *b)
 		kfree(b);
 }
 
-/* A region is gone: release the pages if it was the last one. */
+/* A region is gone: release its pages if it was the last region over them. */
 static void backing_put(struct kwarp_backing *b)
 {
 	if (!b || !refcount_dec_and_test(&b->users))
@@ -316,7 +316,7 @@ bool kwarp_mr_is_writable(const struct kwarp_mr *mr)
 	return b->umem ? b->umem->writable : kwarp_dmabuf_is_writable(b->dmabuf);
 }
 
-/* Allocate the second page list of a fast-register region: it is filled while the first is used. */
+/* Allocate a fast-register region's second list, to be filled while the first list is in use. */
 static bool fast_lists(struct kwarp_mr *mr, bool gaps)
 {
 	u32 n = mr->max_chunks;

@@ -13,7 +13,7 @@
 #include "../kwarp.h"
 
 #define STAG_INDEX_BITS	24
-/* STag 0 is never given out: some hardware treats it specially. */
+/* Index 0 is not used, so that no STag is 0: some hardware treats STag 0 specially. */
 #define STAG_MIN_INDEX	1
 #define STAG_TRIES	64
 

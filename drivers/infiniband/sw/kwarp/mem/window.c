@@ -97,7 +97,7 @@ static void open_window(struct kwarp_mr *mw, u32 stag, struct kwarp_mr *mr,
 
 /*
  * Invalidate a region or window. No access begins after this. If its kind has a lock
- * (kwarp_mr.lock), no access is under way any more either.
+ * (kwarp_mr.lock), all earlier accesses have ended, too.
  */
 static void shut_mr(struct kwarp_mr *mr)
 {

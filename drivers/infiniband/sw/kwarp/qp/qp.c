@@ -67,7 +67,7 @@ void kwarp_qp_unreserve(struct kwarp_qp *qp)
 	kfree(qp->refs);
 }
 
-/* Let kwarp_qp_lookup() find the QP. The last step of its creation: nothing may fail after this. */
+/* Let kwarp_qp_lookup() find the QP. Last step of creating a QP: nothing may fail after this. */
 void kwarp_qp_publish(struct kwarp_qp *qp)
 {
 	/* The entry is reserved, so this allocates no memory and cannot fail. */
@@ -88,12 +88,12 @@ static void finish_waiting(struct kwarp_qp *qp)
  * kwarp_qp_retire - end the stream; kwarp_qp_lookup() does not find the QP any more
  * @qp: published queue pair
  *
- * Context: process.  To be followed by kwarp_qp_gone().
+ * Context: process.  The caller calls kwarp_qp_gone() next.
  */
 void kwarp_qp_retire(struct kwarp_qp *qp)
 {
 	xa_erase_irq(&qp->kdev->qps, qp->ibqp.qp_num);
-	/* The mutex makes this wait for a kwarp_qp_describe() that is running. */
+	/* Wait for a kwarp_qp_describe() that is running; a later one sees the bit, and fails. */
 	mutex_lock(&qp->mutex);
 	set_bit(KWARP_QPP_RETIRED, &qp->pending);
 	mutex_unlock(&qp->mutex);

@@ -208,8 +208,8 @@ static void raise_qp_event(struct kwarp_qp *qp, enum ib_event_type type)
 }
 
 /*
- * Return: the event for the consumer: the peer's access errors have an event of their own, all
- * other errors are FATAL.
+ * Return: the event for the consumer: QP_ACCESS_ERR if the peer used an STag or
+ * an address that it may not use, QP_FATAL for all other errors.
  */
 static enum ib_event_type fatal_type(enum kwarp_perr perr)
 {
@@ -364,7 +364,7 @@ static void carry_out_waiting(struct kwarp_qp *qp)
 
 /*
  * Carry out actions until none is left; after KWARP_RUN_LOOKS rounds hand over to the work item.
- * The caller has become the runner, by kwarp_run_enter().
+ * The caller has become the runner, by kwarp_run_enter() or kwarp_run_take().
  */
 static void run_qp(struct kwarp_qp *qp)
 {

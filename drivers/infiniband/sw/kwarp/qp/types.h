@@ -46,7 +46,7 @@ static inline struct kwarp_srq *to_ksrq(struct ib_srq *ibsrq)
  * context.
  */
 enum kwarp_qp_pending {
-	KWARP_QPP_POLL,		/* look at the socket */
+	KWARP_QPP_POLL,		/* process what the socket has received */
 	KWARP_QPP_ESTABLISHED,	/* report the first FPDU to the CM */
 	KWARP_QPP_DRAINED,	/* graceful close: all posted requests have been sent */
 	KWARP_QPP_SRQ_LIMIT,	/* raise the SRQ's event LIMIT_REACHED */
@@ -74,7 +74,7 @@ struct kwarp_qp_refs {
  * @user: a program in user space posts the requests; false: a kernel consumer
  * @ibuc: user context that the QP was made in; NULL: a kernel consumer's
  * @owner: user whose processes may connect the QP
- * @creator: process that may connect the QP, a reference
+ * @creator: process that may connect the QP; a reference is held
  * @srq: shared receive queue, or NULL
  * @map: mmap entry of the queues' rings, if shared with user space; with siw's uABI: mmap entry of
  *	the send ring

@@ -96,7 +96,7 @@ u32 kwarp_cq_end(struct kwarp_cq *cq, unsigned long irqflags)
 	bool published = cq->prod != cq->ring.hdr->prod;
 	u32 todo = 0;
 
-	/* Pairs with the consumer's acquire load of prod: it sees the entries before this prod. */
+	/* Pairs with the consumer's acquire load of prod: the consumer then sees the entries. */
 	smp_store_release(&cq->ring.hdr->prod, cq->prod);
 	if (published) {
 		/*
@@ -138,7 +138,7 @@ static void cq_tell(struct tasklet_struct *tell)
 
 	call_consumer(cq, atomic_xchg(&cq->later, 0));
 	WRITE_ONCE(cq->told, cq->told + 1);
-	/* Pairs with the barrier in wait_var_event(). */
+	/* Pairs with the barrier in wait_var_event(): the waiter sees the new told, or is woken. */
 	smp_mb();
 	wake_up_var(&cq->told);
 }

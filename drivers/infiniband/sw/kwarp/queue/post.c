@@ -122,7 +122,7 @@ int kwarp_sq_post(struct kwarp_sq *sq, const struct ib_send_wr *wr,
 
 	spin_lock_irqsave(&sq->post_lock, irqflags);
 	for (; wr; wr = wr->next) {
-		/* Pairs with kwarp_ring_release(): a slot before cons is not read any more. */
+		/* Pairs with kwarp_ring_release(): the slots before cons are free. */
 		u32 used = sq->posted - smp_load_acquire(&sq->ring.hdr->cons);
 
 		ret = used >= sq->max_wr ? -ENOMEM :
@@ -148,7 +148,7 @@ int kwarp_rq_post(struct kwarp_rq *rq, const struct ib_recv_wr *wr,
 
 	spin_lock_irqsave(&rq->post_lock, irqflags);
 	for (; wr; wr = wr->next) {
-		/* Pairs with kwarp_ring_release(): a slot before cons is not read any more. */
+		/* Pairs with kwarp_ring_release(): the slots before cons are free. */
 		u32 used = rq->posted - smp_load_acquire(&rq->ring.hdr->cons);
 		struct kwarp_rqe *e = kwarp_ring_slot(&rq->ring, rq->posted);
 

@@ -140,7 +140,7 @@ static inline struct kwarp_iread *kwarp_iread_tail(struct kwarp_readq *q)
  */
 static inline struct kwarp_oread *kwarp_oread_find(struct kwarp_readq *q, u32 msn)
 {
-	/* Pairs with kwarp_readq_push(). */
+	/* Pairs with kwarp_readq_push(): the entries before tail are complete. */
 	u32 tail = smp_load_acquire(&q->tail), i;
 
 	for (i = q->head; i != tail; i++)

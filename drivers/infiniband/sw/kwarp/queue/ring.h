@@ -77,7 +77,7 @@ static inline void kwarp_ring_release(const struct kwarp_ring *ring, u32 cons)
 
 static inline void kwarp_ring_set_flags(const struct kwarp_ring *ring, u32 flags)
 {
-	/* Written by one context at a time; user space only reads it. */
+	/* The kernel writes flags from one context at a time; programs only read them. */
 	WRITE_ONCE(ring->hdr->flags, flags);
 }
 

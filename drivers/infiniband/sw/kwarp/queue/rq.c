@@ -64,7 +64,8 @@ static bool below_limit(const struct kwarp_rq *rq, u32 n)
  * @limit_hit: result: fewer entries are left than the SRQ limit; only once, until armed again
  *
  * Context: any but hard interrupt.
- * Return: KWARP_TAKE_*; @rwqe is filled if OK.  A BAD entry is taken from the queue, too.
+ * Return: KWARP_TAKE_*; @rwqe is filled if it is KWARP_TAKE_OK. An entry that is not valid
+ * (KWARP_TAKE_BAD) is taken from the queue, too.
  */
 enum kwarp_take kwarp_rq_take(struct kwarp_rq *rq, struct kwarp_rwqe *rwqe,
 			      bool *limit_hit)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Receive queues: that of one queue pair, or one that queue pairs share (SRQ).
+ * A receive queue belongs to one queue pair, or is shared by several (SRQ).
  */
 #ifndef KWARP_QUEUE_RQ_H
 #define KWARP_QUEUE_RQ_H

@@ -132,7 +132,7 @@ bool kwarp_siw_posted(const struct kwarp_siw_wq *wq, u32 offset)
 
 	if (offset > wq->mask || (kept && flags_at(wq, at) == kept))
 		return false;
-	/* Pairs with the program's store of the flag, after the entry. */
+	/* Pairs with the program's store of the flag, which follows its stores of the entry. */
 	return smp_load_acquire(flags_at(wq, at)) & SIW_WQE_VALID;
 }
 
@@ -378,7 +378,7 @@ bool kwarp_siw_push(struct kwarp_siw_cq *cq, u32 index, const struct kwarp_cqe *
 	slot->bytes = cqe->byte_len;
 	slot->imm_data = cqe->inv_stag;
 	slot->qp_id = cqe->qpn;
-	/* Pairs with the program's load of the flag. */
+	/* Pairs with the program's load of the flag, after which it reads the entry. */
 	smp_store_release(&slot->flags, SIW_WQE_VALID);
 	return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Private copies of queue entries: copied once from shared memory, then validated. All other code
- * uses the copies only.
+ * Private copies of queue entries. An entry is copied once from shared memory, and the copy is
+ * validated; all other code uses only the copies.
  */
 #ifndef KWARP_QUEUE_WQE_H
 #define KWARP_QUEUE_WQE_H
@@ -17,7 +17,7 @@
  * @remote: the request names remote memory: raddr, rkey
  * @inv: the request invalidates an STag, which is in inv_stag; a Read: the STag of its sink
  * @imm: Immediate Data follows the payload
- * @atomic: atomic operation
+ * @atomic: the request is an atomic operation
  * @awaits: the request completes when the peer's response has come: a Read or an atomic operation
  * @rfc7306: the request needs RFC 7306
  * @local: the request sends nothing

@@ -79,7 +79,7 @@ static struct region *new_region(struct kunit *test, const struct layout_case *c
 	return r;
 }
 
-/* Address of octet @i of the region, computed without the code under test. */
+/* Return: address of octet @i of the region, computed without the code under test. */
 static u8 *region_octet(const struct layout_case *c, const struct region *r, u32 i)
 {
 	u32 pos = c->offset + i;

@@ -83,7 +83,7 @@ static void fake_vunmap(struct dma_buf *buf, struct iosys_map *map)
 	ex.maps--;
 }
 
-/* Never called: that the operation exists tells that the exporter can map. */
+/* This is never called: the code under test only checks that the exporter has the operation. */
 static int ops_vmap(struct dma_buf *buf, struct iosys_map *map)
 {
 	return -EIO;
@@ -95,8 +95,8 @@ static bool fake_is_vmalloc_addr(const void *addr)
 }
 
 /*
- * Return: the page at @addr of the mapping. Its character in @layout says which: a digit is a page
- * of the large folio, 'a' and 'b' are the small pages.
+ * Return: the page at @addr of the mapping. Each page of the mapping has a character in ex.layout:
+ * a digit selects a page of the large folio, 'a' and 'b' select the small pages.
  */
 static struct page *fake_to_page(const void *addr)
 {

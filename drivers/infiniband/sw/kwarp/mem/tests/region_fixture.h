@@ -35,7 +35,7 @@
 #include "../../kwarp.h"
 #include "../mr.h"
 
-/* Address in the process; a multiple of the largest piece of the tests. */
+/* Address of the test memory in the process; a multiple of the largest piece of the tests. */
 #define BASE	0x7f0000400000UL
 #define IOVA	0x1234567890abULL
 #define ORDER	4
@@ -55,7 +55,7 @@ struct region_test {
 
 /* Size of pieces that the stand-in for ib_umem_find_best_pgsz() chooses. */
 extern unsigned long region_chosen_size;
-/* Number of calls of ib_umem_release(), and of kwarp_dmabuf_put(). */
+/* Calls of ib_umem_release() (region_released) and kwarp_dmabuf_put() (region_buffers_put). */
 extern u32 region_released, region_buffers_put;
 /* Octets allocated: those charged to the memory cgroup of the process (paid), and the others. */
 extern size_t region_paid, region_unpaid;

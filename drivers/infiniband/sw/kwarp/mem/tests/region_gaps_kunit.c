@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of regions with gaps, whose list has elements of any size, which a kernel consumer maps:
- * each octet of the region has to be the same memory that the consumer sees, in as few pieces as
- * possible.
+ * Tests of regions with gaps: a kernel consumer maps a list of elements of any size. Each octet of
+ * the region has to be the memory that the list names, and the region has to have as few pieces as
+ * possible (adjacent elements become one piece).
  */
 #include "region_fixture.h"
 

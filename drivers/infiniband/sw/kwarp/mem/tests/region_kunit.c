@@ -31,7 +31,7 @@ static void expect_region(struct kunit *test, u64 from, u64 length, unsigned lon
 	sg_free_table(&t->umem.sgt_append.sgt);
 }
 
-/* Regions that begin and end at various places in a piece and in a page. */
+/* Create regions that begin and end at various places in a piece and in a page. */
 static void test_pieces(struct kunit *test)
 {
 	static const u64 starts[] = { 0, 1, PAGE_SIZE - 1, PAGE_SIZE, 5 * PAGE_SIZE + 77,
@@ -199,13 +199,13 @@ static struct kwarp_mr *make_dma(struct kunit *test)
 	return kwarp_mr_create_dma(&t->kdev, &t->pd, IB_ACCESS_LOCAL_WRITE);
 }
 
-/**
- * struct payer - a kind of region or window, and the memory that is allocated for it
- * @desc: name
- * @make: function that makes the region or window
- * @lists: number of lists of LISTED entries that are allocated
- * @user: the region or window is a program's, so its memory is charged
- * @backed: a struct kwarp_backing, the owner of the pages, is allocated
+/*
+ * A kind of region or window, and the memory that is allocated for it.
+ *
+ * make:   makes the region or window
+ * lists:  number of lists of LISTED entries that are allocated
+ * user:   the region or window is a program's, so its memory is charged
+ * backed: a struct kwarp_backing, the owner of the pages, is allocated
  */
 static const struct payer {
 	const char *desc;

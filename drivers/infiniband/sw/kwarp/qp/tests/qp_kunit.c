@@ -255,7 +255,7 @@ static void test_once(struct kunit *test)
 	e->ops->event(e, KWARP_QPE_DRAINED);
 	qt_run_work(t);
 	qt_expect_log(test, "");
-	/* The stream ended with an error, so it does not count as lost. */
+	/* A protocol error ended the stream before the event LOST, so no lost stream is counted. */
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&t->kdev->stats.lost), 0);
 }
 

@@ -31,7 +31,7 @@ struct users_test {
 
 static u32 called;
 
-/* Is users_lock held? 1: yes; 0: no; other: unknown on this kernel. */
+/* Is users_lock held? 1: yes; 0: no; other: unknown, because this kernel has no lockdep. */
 static int lock_state(struct kwarp_qp *qp)
 {
 	return IS_ENABLED(CONFIG_LOCKDEP) ? lockdep_is_held(&qp->users_lock) : -1;

@@ -168,7 +168,7 @@ static void test_overflow(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, push_entry(&t->cq, 98, KWARP_WC_SUCCESS, 0), KWARP_CQ_LOST);
 	KUNIT_EXPECT_TRUE(test, t->cq.overflow);
 	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->flags, KWARP_RING_ERROR);
-	/* the second overflow is not reported */
+	/* only the first lost entry is reported */
 	KUNIT_EXPECT_EQ(test, push_entry(&t->cq, 99, KWARP_WC_SUCCESS, 0), 0);
 
 	/* the earlier entries are intact; polling them makes room again */

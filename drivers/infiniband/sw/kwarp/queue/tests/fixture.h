@@ -35,7 +35,7 @@ static inline void test_ring_free(void *ring)
 	kwarp_ring_fini(ring);
 }
 
-/* Make a ring, which is freed at the end of the test. @ring itself must still exist then. */
+/* Make a ring. It is freed at the end of the test, so @ring has to exist until the end. */
 static inline void test_ring_init(struct kunit *test, struct kwarp_ring *ring,
 				  u32 entries, u32 stride)
 {

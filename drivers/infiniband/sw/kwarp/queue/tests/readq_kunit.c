@@ -90,7 +90,7 @@ static void test_fill_drain(struct kunit *test)
 
 	q->head = U32_MAX - c->depth;
 	q->tail = q->head;
-	/* by the third round the indices have wrapped */
+	/* the indices begin at U32_MAX - depth, so by the third round they have wrapped */
 	for (round = 0; round < 5; round++) {
 		fill_queue(test, q, round * 1000);
 		drain_queue(test, q, round * 1000);

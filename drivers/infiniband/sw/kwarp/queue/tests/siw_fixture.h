@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Queues of a program that uses siw's uABI by the provider libsiw, and libsiw's part: functions
- * that post to its rings and poll them like libsiw.
+ * Queues of a program that uses siw's uABI through siw's provider libsiw, and libsiw's part:
+ * functions that post to the program's rings and poll them as libsiw does.
  */
 #ifndef KWARP_QUEUE_SIW_FIXTURE_H
 #define KWARP_QUEUE_SIW_FIXTURE_H
@@ -92,8 +92,8 @@ static inline struct siw_rqe *rqe_at(struct siw_test *t, u32 index)
 }
 
 /*
- * Post one request like siw_post_send(). Return: 1: libsiw would ring its doorbell now; 0: libsiw
- * would not; -ENOMEM: the ring is full.
+ * Post one request like libsiw's siw_post_send(). Return: 1: libsiw would ring its doorbell now; 0:
+ * libsiw would not; -ENOMEM: the ring is full.
  */
 static inline int post_send(struct siw_test *t, const struct siw_sqe *e)
 {
@@ -134,7 +134,7 @@ static inline int post_recv(struct siw_test *t, u64 id, u8 num_sge)
 	return 0;
 }
 
-/* Poll like siw_poll_cq(). */
+/* Poll one completion like libsiw's siw_poll_cq(). Return: false: there is none. */
 static inline bool poll_cq(struct siw_test *t, struct siw_cqe *cqe)
 {
 	struct kwarp_siw_cq *cq = t->cq->cq.siw;

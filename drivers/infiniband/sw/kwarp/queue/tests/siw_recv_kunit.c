@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Tests of receive and completion queues whose program uses siw's uABI, by the provider libsiw. */
+/* Tests of receive and completion queues of a program that uses siw's provider libsiw. */
 #include <kunit/test.h>
 #include <linux/limits.h>
 
@@ -29,8 +29,8 @@ static void test_recv(struct kunit *test)
 }
 
 /*
- * Receives that are still in libsiw's ring, not moved into the queue's own ring, count for the SRQ
- * limit.
+ * Receives that are still in libsiw's ring, not moved into the queue's own ring, count as left when
+ * the SRQ limit is checked: the limit event comes when three receives are left in both rings.
  */
 static void test_limit(struct kunit *test)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of send queues whose program uses siw's uABI, by the provider libsiw: requests of libsiw
- * are taken correctly, other contents of its rings are refused, and libsiw rings its doorbell when
- * it must. Requests are moved from libsiw's ring into the queue's own ring. Transmit runner: the
+ * Tests of send queues of a program that uses siw's provider libsiw: requests of libsiw are taken
+ * correctly, other contents of its rings are refused, and libsiw rings its doorbell when it must.
+ * Requests are moved from libsiw's ring into the queue's own ring. Transmit runner: the
  * context that sends for a stream at the moment.
  */
 #include <kunit/test.h>
@@ -136,7 +136,7 @@ static void test_doorbell(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, post_write(t, 0), 1);
 	KUNIT_EXPECT_FALSE(test, kwarp_sq_empty(&t->sq));
-	/* A transmit runner begins: it clears NEED_KICK. */
+	/* A transmit runner begins: it clears KWARP_RING_NEED_KICK, so posters need not ring. */
 	kwarp_sq_tell(&t->sq, 0);
 	KUNIT_EXPECT_EQ(test, post_write(t, 1), 0);
 	seen = kwarp_sq_posted(&t->sq);
@@ -208,7 +208,7 @@ static void test_full(struct kunit *test)
 	index = kwarp_sq_take(&t->sq, &t->wqe);
 	KUNIT_EXPECT_EQ(test, index, ENTRIES);
 	KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_NONE);
-	/* A flush completes all requests. */
+	/* A flush completes all requests, also those that are still in libsiw's ring. */
 	kwarp_sq_flush(&t->sq, TEST_FLUSH_CODE);
 	for (i = 1; i < posted; i++)
 		expect_cqe(test, i, SIW_OP_READ, SIW_WC_WR_FLUSH_ERR);
@@ -262,8 +262,8 @@ static void test_reset(struct kunit *test)
 }
 
 /*
- * If a program sets VALID in all entries of its ring all the time, only its own queue is affected:
- * all loops end.
+ * If a program sets SIW_WQE_VALID (posted) in all entries of its rings all the time, all loops of
+ * the code under test end: only the program's own queue is affected.
  */
 static void test_scribble(struct kunit *test)
 {
