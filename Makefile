@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Targets for developers and administrators. The kernel's build system reads Kbuild files, not this.
+# Targets for developers and administrators. The kernel's build system does not read this file; it
+# reads the Kbuild files of the driver.
 
 VERSION := 0.1.0
 
@@ -10,7 +11,8 @@ CASES ?=
 SHELL := /bin/bash
 scripts := $(CURDIR)/scripts
 
-# Variables for the kernel's build, which are passed on if they are set on the command line of make.
+# Arguments for the kernel's build: those of these variables that are set on the command line of
+# make.
 kbuild_args := $(foreach v,ARCH CROSS_COMPILE LLVM CC W C V,$(if $(filter command,$(origin $(v))),$(v)="$($(v))"))
 
 .PHONY: help
