@@ -15,7 +15,7 @@
 #   scripts/apt-private.sh prepare                 fetch the package lists if there are none
 #   scripts/apt-private.sh refresh                 fetch the package lists again
 #
-#   KWARP_APT_ARCH=ARCHITECTURE   packages for this architecture instead of that of this machine
+#   KWARP_APT_ARCH=ARCHITECTURE   use packages for this architecture instead of this machine's
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 case ${1:-} in -h | --help) head_comment; exit ;; esac
@@ -107,12 +107,13 @@ refresh() {
 	) 9>"$state/lock"
 }
 
-# Fetch the lists again, unless they were fetched a short time ago.
+# Fetch the package lists again, unless they were fetched in the last hour.
 refresh_if_old() {
 	[ -z "$(find "$state/ready" -mmin +60)" ] || refresh
 }
 
-# Old versions leave the mirror. If a download fails, fetch the lists and try again.
+# download DIR PACKAGE...: download packages to DIR. A mirror removes old versions, so the lists may
+# name a version that is gone. If a download fails, fetch the lists again and try once more.
 download() {
 	local dir=$1
 	shift
@@ -123,8 +124,9 @@ download() {
 	logged "$state/download.log" apt-get -q "${opts[@]}" download "$@"
 }
 
-# Fetch the .orig tarball only, because some mirrors fail on the .dsc. If the mirror did not have
-# the tarball, it is asked again only after an hour.
+# download_source DIR PKG=VER: download the source of a package to DIR. Only the .orig tarball is
+# needed, so that apt's errors about the .dsc, which some mirrors lack, are ignored. If the mirror
+# did not have the tarball, it is asked again only after an hour.
 download_source() {
 	local dir=$1 pkg=$2 missing=$state/missing-${2//\//_}
 	if [ -n "$(find "$missing" -mmin -60 2>/dev/null)" ]; then
@@ -142,8 +144,8 @@ download_source() {
 	no_tarball "$pkg" "$state/source.log"
 }
 
-# True if the current folder has a tarball. A partial download has another name until it is
-# complete.
+# True if the current folder has the .orig tarball. An incomplete download does not count: apt gives
+# it another name.
 has_tarball() {
 	compgen -G "*.orig.tar.*" >/dev/null
 }
@@ -153,7 +155,8 @@ no_tarball() {
 	die "the mirror gave no source of $1: another mirror may have it (log: $2)"
 }
 
-# Print the sources of this machine, changed to ask for source packages only.
+# own_entries DIR: copy the package sources of this machine's apt to DIR, changed to ask for source
+# packages only.
 own_entries() {
 	local to=$1 LIST='' PARTS='' f
 	eval "$(apt-config shell LIST Dir::Etc::sourcelist/f PARTS Dir::Etc::sourceparts/d)"
@@ -164,8 +167,10 @@ own_entries() {
 	done
 }
 
-# The lists of source packages are large and used once, so they are removed with the folder. If a
-# third party's repository has no source packages, apt reports an error, which is ignored here.
+# download_own_source DIR PKG VER: download the .orig tarball to DIR, from the package sources of
+# this machine. The lists of source packages are large and used once, so DIR/.apt, which has them,
+# is removed. If a third party's repository has no source packages, apt reports an error, which is
+# ignored here.
 download_own_source() {
 	local dir=$1 pkg=$2 upstream=${3%-*} own=$1/.apt log=$KWARP_CACHE/log/own-source.log version
 	need_cache

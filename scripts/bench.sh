@@ -6,7 +6,7 @@
 #
 #   scripts/bench.sh [OPTIONS] [-- OPTIONS OF tools/testing/bench/run.py]
 #
-#     --guest NAME     may be repeated (default: uml-up, uml-steer and uml)
+#     --guest NAME     measure in this guest; may be repeated (default: uml-up, uml-steer and uml)
 #         uml-up       a user-mode kernel (native code) for one processor: figures repeat well, and
 #                      a throughput shows how much processor time both ends need together
 #         uml-steer    a user-mode kernel for two processors; packets for each end are received on
@@ -87,7 +87,7 @@ keep_awake() {
 	local cpu
 	for ((cpu = 0; cpu < $(nproc --all); cpu++)); do
 		taskset -c "$cpu" chrt --idle 0 setsid sh -c '
-			# Users other than root may do this once in 100 ms.
+			# For users other than root, this write succeeds once in 100 ms.
 			for try in 1 2 3; do
 				echo 19 >/proc/self/autogroup && break
 				sleep 0.2
@@ -130,8 +130,8 @@ run_guest() {
 	return "$status"
 }
 
-# If the kernel log shows a fault, or a guest dies, what has been measured so far is still
-# collected, and the status is a failure.
+# Measure in one guest after the other. If a kernel log shows a fault, or a guest dies, what has
+# been measured so far is still collected, and the status is a failure.
 run_guests() {
 	local guest status=0
 	for guest in "${guests[@]}"; do
@@ -140,6 +140,8 @@ run_guests() {
 	return "$status"
 }
 
+# True if siw has stopped the machine, which is the case if the report in the kernel log names siw
+# and not kwarp. The logs are kept under another name.
 siw_did_it() {
 	local logs=$out/${guests[0]}-logs
 	names_siw_alone "$logs/console.log" || return 1
@@ -147,8 +149,8 @@ siw_did_it() {
 	mv "$logs" "$logs-siw"
 }
 
-# Run the guests, and once more if siw has stopped the machine, which is the case if the kernel's
-# report names siw and not kwarp. Any other report, or the end of a guest without one, is a failure.
+# Run the guests, and once more if siw has stopped the machine. Any other report in the kernel log,
+# or the end of a guest without a report, is a failure.
 run_short() {
 	local status=0
 	run_guests || status=$?
@@ -160,13 +162,15 @@ run_short() {
 	return "$status"
 }
 
-# missed FILE...: write the verdict on these figures; true if a target is missed.
+# missed FILE...: write the verdict on these figures; true if a target of large Writes is missed by
+# a factor of two.
 missed() {
 	"$here/results/bench-report.py" judge "$@" >"$out/verdict.tap"
 	grep -q '^not ok bench/write' "$out/verdict.tap"
 }
 
-# Measure the judged cells again, at most twice, if a target is missed.
+# If a target of large Writes is missed by a factor of two, measure the large Writes again, at most
+# twice. Another program on the host may have slowed a run down; slow code is slow in each run.
 measure_missed_again() {
 	local first=$out again
 	for again in 1 2; do

@@ -6,7 +6,7 @@
 # source tree is copied to the cache, and the provider is added to the copy. Prints the output
 # folder, whose files have their paths from the root of a file system (usr/lib/...).
 #
-#   scripts/build-provider.sh [--test] RDMA_CORE_TREE [OUT]     (OUT: build/provider)
+#   scripts/build-provider.sh [--test] RDMA_CORE_TREE [OUT]     (default of OUT: build/provider)
 #
 #   KWARP_CC=COMPILER KWARP_SYSROOT=DIR    build for another architecture
 #
@@ -15,8 +15,8 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 case ${1:-} in -h | --help) head_comment; exit ;; esac
 
-# Copy the tree again if it has changed. The project's own files are compared by contents, so that
-# several checkouts can share the copy, and only changed files are compiled again.
+# copy_tree FROM TO: copy the files of rdma-core that have changed since the last copy. The files
+# that graft() writes are left alone.
 copy_tree() {
 	local from=$1 to=$2
 	rsync -a --delete --exclude /.git --exclude /build --exclude /providers/kwarp \
@@ -24,6 +24,9 @@ copy_tree() {
 		--exclude /kernel-headers/CMakeLists.txt "$from/" "$to/"
 }
 
+# graft FROM TO: add the provider to the copy of rdma-core, and to its lists of parts. Files are
+# compared by contents, so that several checkouts can share the copy, and only changed files are
+# compiled again.
 graft() {
 	local from=$1 to=$2
 	mkdir -p "$to/providers/kwarp"
@@ -91,8 +94,8 @@ out=${2:-$KWARP_ROOT/build/provider}
 [ -e "$KWARP_ROOT/rdma-core-provider/CMakeLists.txt" ] || die "no rdma-core-provider in this checkout"
 pabi=$(sed -n 's/^set(IBVERBS_PABI_VERSION "\([0-9]*\)")/\1/p' "$from/CMakeLists.txt")
 [ -n "$pabi" ] || die "$from/CMakeLists.txt does not tell its private ABI number"
-# cmake stores the flags of a package's build (CFLAGS, LDFLAGS) in its configuration, so these are
-# part of the key.
+# The copy's folder has a name of its own for each set of options. cmake stores the flags of a
+# package's build (CFLAGS, LDFLAGS) in its configuration, so these are options here, too.
 options="${cmake_options[*]}${CFLAGS:+ $CFLAGS}${LDFLAGS:+ $LDFLAGS}"
 tree=$KWARP_CACHE/provider/$(basename "$from")-$(sha256sum <<<"$from $options" | cut -c1-8)
 need_cache

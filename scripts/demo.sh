@@ -4,7 +4,8 @@
 # make demo: run unchanged RDMA programs over kwarp in a virtual machine with a stock Debian kernel.
 # Works on a fresh Debian machine, on which it installs packages and changes nothing else.
 #
-#   scripts/demo.sh [--compare]     --compare: longer, also with Reads and Sends, and at MTU 9000
+#   scripts/demo.sh               run the demo
+#   scripts/demo.sh --compare     run it for longer, also with Reads and Sends, and at MTU 9000
 set -euo pipefail
 own_cache=${KWARP_CACHE:-}
 . "$(dirname "$0")/lib.sh"
@@ -12,7 +13,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 log=$KWARP_ROOT/build/demo
 
-# If the script is not root, processes under sudo can only be signalled through sudo.
+# signal ARGUMENTS OF kill...: send a signal. If the script is not root, processes under sudo can
+# only be signalled through sudo.
 signal() {
 	kill "$@" 2>/dev/null || [ "$(id -u)" -eq 0 ] || sudo -n kill "$@" 2>/dev/null || true
 }
@@ -28,7 +30,7 @@ stop_tree() {
 	done
 }
 
-# End the jobs in the background: they do not get Ctrl-C, and would continue after the script.
+# End the jobs in the background: Ctrl-C does not reach them, so they would outlive the script.
 end_jobs() {
 	local pids pid i
 	mapfile -t pids < <(for pid in "${jobs[@]}"; do stop_tree "$pid"; done)
@@ -62,7 +64,8 @@ prefetch() {
 	jobs=()
 }
 
-# Print the command for the guest, which has to name the host's log folder.
+# Print the command for the guest. The command contains the path of the host's log folder, which the
+# guest's messages about failures name.
 guest_command() {
 	local link=${KWARP_DEMO_LINK:+KWARP_DEMO_LINK=$KWARP_DEMO_LINK}
 	echo "$link KWARP_DEMO_LOGS_AT=${log@Q} /opt/kwarp/demo.sh $compare"
@@ -87,7 +90,7 @@ case $* in
 *) die "unknown option $* (see $0 --help)" ;;
 esac
 say "kwarp demo: nothing is changed on this machine but packages"
-# The load of the host, before the script starts anything.
+# The load of the host before the script starts anything; empty if it is less than 1.
 busy=$(awk '$1 >= 1 { print $1 }' /proc/loadavg)
 [ -z "$busy" ] || say "this machine is busy (load $busy): it will take longer, and the figures will be low"
 need_root

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Functions and variables that all scripts here use: paths, messages, the cache. Sourced, never run.
+# Functions and variables that all scripts here use: paths, messages, the cache. Scripts source this
+# file; it is never run.
 #
 # Scripts write progress to stderr, and their result (a path, a table) to stdout, so that
 # KDIR=$(scripts/get-kernel.sh 6.12) works.
@@ -11,11 +12,11 @@ KWARP_CACHE=$(realpath -m "${KWARP_CACHE:-${HOME:-/root}/.cache/kwarp}")
 KWARP_JOBS=${KWARP_JOBS:-$(nproc)}
 export KWARP_ROOT KWARP_CACHE KWARP_JOBS
 shopt -s inherit_errexit
-# Unset, so that "make module W=1" does not pass W=1 on to all builds. The builds that need these
-# variables get them as arguments.
+# Unset make's own variables, so that "make module W=1" does not pass W=1 on to all builds that a
+# script starts. Builds that need W and others get them as arguments.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
-# C.UTF-8: scripts parse the output of other programs. PATH: a user's shell may lack the folders
-# of depmod and similar programs.
+# C.UTF-8: scripts parse the output of other programs, which must not be translated. PATH: a user's
+# PATH may lack the folders of depmod and similar programs.
 export LC_ALL=C.UTF-8
 export PATH=$PATH:/usr/sbin:/sbin
 
@@ -50,15 +51,17 @@ as_root() {
 	fi
 }
 
-# Called at the beginning of a script: the step that needs root comes late, and its output goes to
-# a log, where a question of sudo would not be seen.
+# Fail if this user cannot become root, and let sudo ask for the password now if it must. Scripts
+# call this at their beginning, because the output of commands that need root goes to a log later,
+# where nobody would see that sudo asks.
 need_root() {
 	[ "$(id -u)" -ne 0 ] || return 0
 	command -v sudo >/dev/null || die "root is needed for packages and for the guest: run as root or install sudo"
 	sudo -n true 2>/dev/null || sudo -v || die "root is needed for packages and for the guest, and sudo refuses"
 }
 
-# Make the cache's folders. This is done once for a script and all scripts that it starts.
+# Make the cache's folders, or fail if the cache cannot be written. This is done once for a script
+# and all scripts that it starts.
 need_cache() {
 	[ "${KWARP_CACHE_OK:-}" != "$KWARP_CACHE" ] || return 0
 	# shellcheck disable=SC2015
@@ -127,13 +130,14 @@ cached_make() {
 	) 9>"$lock"
 }
 
-# kernel_make KDIR ARGUMENTS...: run make in KDIR. The kernel of a newer Debian needs the compiler
-# of that Debian: then make runs in a mount namespace in which /usr is that of the system which
-# get-kernel.sh has made.
+# kernel_make KDIR ARGUMENTS...: run make in KDIR. Modules for the kernel of a newer Debian need the
+# compiler of that Debian. For such a kernel get-kernel.sh makes a folder "system" with a small
+# Debian, and make runs in a mount namespace in which /usr is that of this Debian.
 kernel_make() {
 	local kdir=$1 system
 	shift
-	# get-kernel.sh unpacks headers below usr/src.
+	# get-kernel.sh unpacks headers below usr/src, and makes "system" in the folder that has
+	# usr.
 	system=$(realpath "$kdir")
 	system=${system%/usr/src/*}/system
 	if [ ! -d "$system/usr" ]; then
@@ -156,8 +160,9 @@ kernel_release() {
 	fi
 }
 
-# kernel_dir NAME: print the folder of vmlinuz, release, kdir, modules, modules.cpio and, if
-# builds for that kernel need more arguments than KDIR, make-args.
+# kernel_dir NAME: make this kernel if the cache lacks it, and print its folder. In the folder are
+# vmlinuz, release (a file with the release string), kdir (the build directory), modules,
+# modules.cpio and, if module builds need arguments, make-args.
 kernel_dir() {
 	case $1 in
 	debug | kcsan | uml | uml-up) "$KWARP_ROOT/scripts/build-kernel.sh" --dir "$1" ;;
@@ -169,7 +174,7 @@ kernel_dir() {
 	esac
 }
 
-# True for a stock kernel of Debian: a version, perhaps with a flavour or another architecture.
+# True for the name of a stock kernel of Debian: a version, perhaps with a flavour or architecture.
 is_stock_kernel() {
 	[[ $1 =~ ^((6\.12|6\.1|sid|7\.2)(-(rt|cloud))?|(6\.12|6\.1)-arm64)$ ]]
 }
@@ -190,12 +195,14 @@ compiler_of() {
 	esac
 }
 
-# Print a checksum that differs between configurations of the same release.
+# kdir_id KDIR: print a checksum of the configuration and the exported symbols, which differs
+# between builds of the same release.
 kdir_id() {
 	cat "$1/.config" "$1/Module.symvers" 2>/dev/null | sha256sum | cut -c1-12
 }
 
-# Print the last commit that changed the module, the provider or their common header.
+# Print the last commit that changed the module, the provider or their common header, with -dirty if
+# one of them has changes that are not committed.
 code_commit() {
 	local code=(drivers include rdma-core-provider ":!*.kunitconfig") dirty='' commit
 	git -C "$KWARP_ROOT" diff --quiet HEAD -- "${code[@]}" 2>/dev/null || dirty=-dirty
@@ -212,7 +219,7 @@ record_run() {
 	echo "$*" >"$runs/$(date -u +%Y%m%d-%H%M%S)-$$.tsv"
 }
 
-# check_suites SUITE...: fail if one is no release of Debian that the scripts know.
+# check_suites SUITE...: fail if one of these names is no release of Debian that the scripts know.
 check_suites() {
 	local suite
 	for suite; do

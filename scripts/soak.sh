@@ -4,7 +4,7 @@
 # Run mixed traffic for a long time in a virtual machine, while the network loses, delays and
 # reorders packets, and links, interfaces, programs and namespaces are removed and made again.
 #
-#   scripts/soak.sh [--kernel 6.12|6.1|sid|debug] [SECONDS]      (7200)
+#   scripts/soak.sh [--kernel 6.12|6.1|sid|debug] [SECONDS]      (default: 6.12, 7200 s)
 #
 #   KWARP_RESULTS=FILE     append "PASSED FAILED SKIPPED" to FILE
 #   KWARP_SOAK_SEED=N      seed of the sequence of disturbances
@@ -31,8 +31,9 @@ profile=stock
 [ "$kernel" != debug ] || profile=debug
 say "soak of $seconds s on kernel $kernel"
 status=0
-# The guest's limit is longer than the soak: the last round begins before the time is over, and
-# programs that hang have their own limits.
+# The guest's time limit is 1200 s longer than the soak. The soak consists of rounds of traffic, the
+# last of which ends after these seconds, and a program that hangs ends only after a time limit of
+# its own.
 "$here/vm.sh" --kernel "$kernel" --overlay "$overlay" --logs "$logs" --out "$logs/out" \
 	--timeout $((seconds + 1200)) -- \
 	"cd /opt/kwarp/selftests && KWARP_PROFILE=$profile exec ./soak.sh $seconds ${KWARP_SOAK_SEED:-1}" |
