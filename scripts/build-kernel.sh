@@ -8,9 +8,10 @@
 #                                                            kdir, modules (see get-kernel.sh)
 #
 #   debug   6.12 with tools/testing/guest/debug.config: KASAN, lockdep, kmemleak and more
-#   kcsan   6.12 with debug.config and kcsan.config, which replaces some of its lines: data races
-#           Both have the patches of Documentation/upstream, which correct known faults of the RDMA
-#           core. So tests do not have to avoid these faults.
+#   kcsan   6.12 with debug.config and kcsan.config, which replaces some of its lines: KCSAN, which
+#           finds data races
+#           The kernels debug and kcsan have the patches of Documentation/upstream, which correct
+#           known faults of the RDMA core. So tests do not have to avoid these faults.
 #   uml     7.2 with tools/testing/guest/uml.config: runs as a program of this machine, with several
 #           processors (a user-mode 6.12 has only one)
 #   uml-up  7.2 for one processor, with uml.config and uml-up.config, which replaces some lines
@@ -27,8 +28,9 @@ choose() {
 	*) die "no kernel '$name' is built here: give debug, kcsan, uml or uml-up" ;;
 	esac
 	fragments=("$KWARP_ROOT/tools/testing/guest/$name.config")
-	# Arguments for building modules. The kernel for data races is not instrumented itself,
-	# only modules are (kcsan.config).
+	# Arguments for building the kernel. The kcsan kernel and its own modules are not
+	# instrumented; only modules that are built against it later are. See kcsan.config for the
+	# reason.
 	make_args=()
 	[ "$name" != kcsan ] || make_args=(KCSAN_SANITIZE=n)
 	[ "$name" != kcsan ] || fragments=("$KWARP_ROOT/tools/testing/guest/debug.config" "${fragments[@]}")
@@ -78,8 +80,8 @@ trim() {
 	[ "$image" != linux ] || rm -f "$kdir/linux"
 }
 
-# Newer kernels store the folder that they were built in, but the folder is renamed when the build
-# is complete.
+# Newer kernels store in their Makefile the path of the folder that they were built in. Replace it
+# by the place of the Makefile, because cached() renames the folder when the build is complete.
 relocate() {
 	local kdir=$1
 	# shellcheck disable=SC2016

@@ -15,8 +15,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 case ${1:-} in -h | --help) head_comment; exit ;; esac
 driver=drivers/infiniband/sw/kwarp
 
-# Link all sources. Links of files that were renamed or removed are deleted, so that they are not
-# compiled.
+# Make the links to all sources in TREE. Links to files that were renamed or removed since the last
+# build are deleted, so that they are not compiled.
 link_sources() {
 	local tree=$1 top
 	mkdir -p "$tree"
@@ -30,7 +30,8 @@ link_sources() {
 	find "$tree" -xtype l -delete
 }
 
-# Delete the objects if they were built for another configuration of the same release.
+# same_kernel_or_wipe TREE ID: delete the objects in TREE if ID has changed, that is, if they were
+# built for another configuration of the same release, or with other arguments.
 same_kernel_or_wipe() {
 	local tree=$1 id=$2
 	if [ "$(cat "$tree/kernel-id" 2>/dev/null)" != "$id" ]; then

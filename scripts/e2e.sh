@@ -57,7 +57,8 @@ guest_command() {
 	[ -z "${KWARP_RAW_CASES:-}" ] || env+=" KWARP_RAW_CASES='$KWARP_RAW_CASES'"
 	env+=" KWARP_FUZZ_CALLS=${KWARP_FUZZ_CALLS:-} KWARP_FUZZ_SEED=${KWARP_FUZZ_SEED:-}"
 	[ -z "${KWARP_LINK:-}" ] || env+=" KWARP_LINK=$KWARP_LINK"
-	# The project's own kernels have the patches of Documentation/upstream.
+	# The debug and kcsan kernels have the patches of Documentation/upstream. KWARP_PATCHED=1
+	# enables a case that makes a kernel without these patches crash.
 	[ $profile != debug ] || env+=" KWARP_PATCHED=1"
 	local options=${KWARP_E2E_SEED:+--seed $KWARP_E2E_SEED}
 	[ -z "${KWARP_E2E_SET:-}" ] || options+=" --set $KWARP_E2E_SET"
@@ -92,8 +93,9 @@ decode() {
 	if "$suite/decode-capture.sh" "$2" "$3"; then echo "ok $1"; else echo "not ok $1"; fi
 }
 
-# The guest has no tshark, so its captures are decoded here, with a result for each case that made
-# one. One capture is also decoded with two segments swapped.
+# Decode the captures of the guest, which has no tshark itself, and print a result for each case
+# that made one. One capture is also decoded with two segments swapped, to show that tshark
+# puts them into order.
 decode_captures() {
 	local logs=$1 file crc
 	for crc in on off; do
@@ -123,8 +125,9 @@ clean_failure() {
 	[ "$2" -gt 0 ] && "$here/results/scan-log.sh" "$1/console.log" 2>/dev/null
 }
 
-# Print which case ran, and the first lines of the kernel's report: a summary shows only the end
-# of a long log. scan-log.sh has left the report's lines with their numbers.
+# Print which case ran, and the first lines of the kernel's report, because a summary shows only the
+# end of a long log. scan-log.sh has written the lines of reports, with their line numbers, to
+# console.log.reports.
 first_report() {
 	local log=$1/console.log at
 	[ -s "$log.reports" ] || return 0
@@ -150,7 +153,8 @@ scope() {
 	echo "$what"
 }
 
-# record LOGS PASSED FAILED SKIPPED: record the run; the guest's output names the kernel.
+# record LOGS PASSED FAILED SKIPPED: record the run for the table of kernels. The release of the
+# kernel is in the guest's output.
 record() {
 	local logs=$1 release arch names
 	shift

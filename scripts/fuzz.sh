@@ -4,7 +4,7 @@
 # Run the fuzz targets for the protocol layer (tools/testing/fuzz, libFuzzer). Each target is one
 # result.
 #
-#   scripts/fuzz.sh [SECONDS]     time for all targets, which run in parallel (60)
+#   scripts/fuzz.sh [SECONDS]     run all targets in parallel, for this time (default: 60)
 #
 #   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" to FILE, for make check
 set -euo pipefail

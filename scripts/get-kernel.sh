@@ -65,8 +65,9 @@ companions() {
 		sed -E 's/ \(= (.*)\)/=\1/' | sort -u
 }
 
-# The headers are three packages that refer to each other by absolute path. Newer ones also store
-# their own place as an absolute path.
+# Write a Makefile with relative paths, and make the link kdir. The headers are three packages that
+# refer to each other by absolute path, which is wrong in the cache. Headers of newer kernels also
+# store their own place as an absolute path.
 relocate_headers() {
 	local root=$1 release=$2 common output=
 	local makefile=$root/usr/src/linux-headers-$release/Makefile
@@ -112,8 +113,8 @@ make_system() {
 	rm -f "$dir.list"
 }
 
-# add_system ROOT HEADERS VERSION SUITE: for sid, whose kernel needs a newer compiler than this
-# machine has.
+# add_system ROOT HEADERS VERSION SUITE: for a kernel of sid, which needs a newer compiler than this
+# machine has, make the link ROOT/system to a system with that compiler.
 add_system() {
 	local root=$1 suite=$4 compiler entry
 	[ "$suite" = sid ] || return 0

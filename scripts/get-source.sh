@@ -39,7 +39,8 @@ get_linux() {
 	realpath "$link"
 }
 
-# Use the whole kernel tree if it is in the cache.
+# get_siw LINE: print the path of siw's source. It is in the whole kernel tree if the cache has that
+# tree, else in a tree with nothing but siw.
 get_siw() {
 	local dir=drivers/infiniband/sw/siw tree=$KWARP_CACHE/source/linux-$1
 	[ -e "$tree" ] && [ "${KWARP_REFRESH:-0}" = 0 ] || tree=$(get_linux siw "$1" --wildcards "*/$dir")
@@ -70,8 +71,8 @@ get_rdma_core() {
 	local own=0 version
 	[ "${1:-}" != --own ] || { own=1; shift; }
 	version=${1:-}
-	# This is a command of its own: in the test below, a failure would look like an empty
-	# answer.
+	# The call is not part of the test below, because a failure would look like an empty answer
+	# there.
 	[ -n "$version" ] || version=$(guest_rdma_core)
 	[ -n "$version" ] || die "the mirror has no rdma-core of ${KWARP_GUEST_SUITE:-trixie}: run scripts/apt-private.sh refresh, or use another mirror"
 	cached "source/rdma-core-$version" make_rdma_core "$version" "$own"

@@ -29,7 +29,7 @@ wide_prune=('./usr/bin/x86_64-linux-gnu-*' './usr/libexec/gcc' './usr/share/perl
 	'./usr/lib/x86_64-linux-gnu/libamd*' './usr/lib/x86_64-linux-gnu/libhsa*' './usr/lib/x86_64-linux-gnu/libz3*'
 	'./usr/lib/x86_64-linux-gnu/libperl*' './usr/lib/x86_64-linux-gnu/libgprofng*')
 
-# Left out of the boot image: documentation, headers, static libraries, caches.
+# Folders that are left out of the initramfs: documentation, headers, caches and similar.
 prune=(./usr/include ./usr/share/doc ./usr/share/man ./usr/share/locale ./usr/share/info
 	./usr/lib/udev ./usr/lib/systemd ./usr/lib/x86_64-linux-gnu/systemd ./usr/lib/apt
 	./usr/share/zoneinfo ./usr/share/perl ./usr/share/bash-completion ./usr/lib/x86_64-linux-gnu/perl
@@ -61,7 +61,8 @@ bootstrap_arm64() {
 		--extract-hook='dpkg-deb -f "$1"/var/cache/apt/archives/rdma-core_*.deb Version >"$1/rdma-core-version"' \
 		--include="$list" "$suite" "$tree" "$tree.list"
 	rm -f "$tree.list"
-	# Do the part of the packages' installation scripts that the suite needs.
+	# Do what the packages' installation scripts would have done, as far as the end-to-end suite
+	# needs it.
 	as_root sh -c 'cd "$1" && cp usr/share/base-passwd/passwd.master etc/passwd &&
 		cp usr/share/base-passwd/group.master etc/group && ln -sf dash usr/bin/sh && ln -sf mawk usr/bin/awk' sh "$tree"
 }

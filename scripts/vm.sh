@@ -108,8 +108,8 @@ make_initrd() {
 boot_options() {
 	local line="console=$console rdinit=/init panic=-1 mitigations=off random.trust_cpu=on net.ifnames=0"
 	line+=" printk.time=1 printk.devkmsg=on log_buf_len=4M loglevel=7"
-	# slab_debug: without U, which would store a call trace for each object. kmemleak already
-	# does that.
+	# slab_debug does not have the letter U, which would store a call trace for each object,
+	# because kmemleak already does that.
 	[ "$kernel" != debug ] || line+=" panic_on_warn=1 kmemleak=on slab_debug=FZP page_poison=1"
 	echo "$line $append"
 }
@@ -121,8 +121,8 @@ boot_qemu() {
 	local work=$1 dir=$2 how=$3 cpu=max clock=tsc=reliable
 	# shellcheck disable=SC2054
 	local args=(-accel tcg,thread=multi)
-	# icount: without erms and fsrm, because "rep movsb" would count one instruction for each
-	# octet.
+	# icount: the processor lacks erms and fsrm. With these, the kernel copies by "rep movsb",
+	# which counts as one instruction for each octet.
 	# shellcheck disable=SC2054
 	case $how in
 	kvm) args=(-accel kvm) cpu=host clock='' ;;
@@ -150,8 +150,9 @@ boot_arm64() {
 		2>"$work/qemu.log"
 }
 
-# The three serial lines are used as in QEMU. User-mode Linux keeps the guest's memory in a file in
-# TMPDIR, so TMPDIR is a file system in memory.
+# As in QEMU, the guest has three serial lines: the console, the command's input and output, and
+# what the first process reports (booted, exit status). User-mode Linux keeps the guest's memory in
+# a file in TMPDIR, so TMPDIR is a file system in memory.
 boot_uml() {
 	local work=$1 dir=$2 disk=() pin=() options
 	read -ra options < <(boot_options)
@@ -187,9 +188,9 @@ run() {
 	fi
 }
 
-# booted WORK: the guest has booted. On some hosts the emulator fails during boot, because it runs
-# code that the kernel has just patched. Then the command has not run, and the guest is started
-# again.
+# booted WORK: true if the guest has booted. On some hosts the emulator fails during boot, because
+# it runs code that the kernel is patching. The command has not run yet in this case, so the guest
+# can be started again.
 booted() {
 	grep -q '^boot' "$1/status"
 }
