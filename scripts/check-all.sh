@@ -44,7 +44,8 @@ step_e2e-uml() {
 		interop-siw-is-server-smb interop-siw-is-client-smb
 }
 
-# Links of type kwarp-siw. Programs use libsiw; the guest has no provider of kwarp.
+# Links of type kwarp-siw, which programs use through libsiw, the libibverbs provider of siw. The
+# provider of kwarp is removed from the guest.
 step_e2e-libsiw() {
 	KWARP_LINK=kwarp-siw "$here/e2e.sh" --kernel 6.12
 }
@@ -105,14 +106,14 @@ step_kcsan() {
 		edge life-connect-cycles windows
 }
 
-# Allocations that fail: when a link is added, when the module is loaded, and large ones only
-# (order-1: two pages or more).
+# Make allocations fail: each one in turn while a link is added or the module is loaded, and in the
+# cases *-order-1 large ones only (two pages or more).
 step_faults() {
 	KWARP_E2E_TIME=7200 "$here/e2e.sh" --kernel debug fault-link fault-module fault-verbs-order-1 fault-chance-cm-order-1 \
 		fault-traffic-order-1 fault-teardown-order-1
 }
 
-# A million random commands of four processes, with traffic at the same time.
+# A million random commands to uverbs, by four processes, with traffic at the same time.
 step_fuzz-uverbs() {
 	KWARP_FUZZ_CALLS=${KWARP_FUZZ_CALLS:-1000000} KWARP_E2E_TIME=14400 "$here/e2e.sh" --kernel debug fuzz-uverbs
 }

@@ -56,7 +56,8 @@ rm -rf "$logs"
 mkdir -p "$logs"
 # Install the packages now, because two steps that run at the same time would both do it.
 "$here/host-packages.sh" check
-# Jobs in the background do not get the terminal's interrupt.
+# After Ctrl-C, end the whole process group: the terminal's interrupt does not reach jobs in the
+# background.
 trap 'trap - TERM; kill 0' INT TERM
 names=(lint selftest kunit fuzz provider-test install packages e2e bench e2e-debug)
 # These two steps run at the same time as the steps from lint to provider-test. They work in

@@ -4,34 +4,36 @@
 # Install missing Debian packages that builds and tests need on this machine. Nothing else is
 # changed.
 #
-#   scripts/host-packages.sh [demo|check|bench]     packages of this set and of the sets before it
-#                                                   (default: check)
-#   scripts/host-packages.sh install                only what scripts/install.sh needs
-#   scripts/host-packages.sh docs                   only what scripts/docs.sh needs
-#   scripts/host-packages.sh packages               only what `make packages` needs
-#   scripts/host-packages.sh big-endian             demo, and what kunit.sh --big-endian needs
-#   scripts/host-packages.sh arm64                  demo, and what e2e.sh --kernel 6.12-arm64 needs
-#   scripts/host-packages.sh --list SET             print the set, and install nothing
+#   scripts/host-packages.sh [demo|check|bench]   install this set and the sets before it
+#                                                 (default: check, which includes docs)
+#   scripts/host-packages.sh install              install only what scripts/install.sh needs
+#   scripts/host-packages.sh docs                 install only what scripts/docs.sh needs
+#   scripts/host-packages.sh packages             install only what `make packages` needs
+#   scripts/host-packages.sh big-endian           install demo, and what kunit.sh --big-endian needs
+#   scripts/host-packages.sh arm64                install demo, and what e2e.sh --kernel 6.12-arm64
+#                                                 needs
+#   scripts/host-packages.sh --list SET           print the set, and install nothing
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 case ${1:-} in -h | --help) head_comment; exit ;; esac
 
-# Build the module and the provider, boot a virtual machine.
+# Packages for building the module and the provider, and for booting a virtual machine.
 demo=(build-essential bc flex bison libelf-dev libssl-dev kmod rsync
 	qemu-system-x86 mmdebstrap cpio xz-utils zstd python3
 	cmake ninja-build pkg-config libnl-3-dev libnl-route-3-dev libudev-dev
 	debian-archive-keyring ca-certificates git)
-# Static checks, fuzzing, decoding of captures.
+# Packages for static checks, fuzzing and the decoding of captures.
 check=(sparse shellcheck clang llvm lld libclang-rt-dev python3-docutils tshark)
-# The book of Documentation/, which is also one of the static checks.
+# Packages for the book of Documentation/. Making it is also one of the static checks.
 docs=(python3-sphinx)
-# Plots of the benchmark.
+# Packages for the plots of the benchmark.
 bench=(gnuplot-nox)
 # A cross compiler and an emulator, for scripts/kunit.sh --big-endian.
 big_endian=(gcc-s390x-linux-gnu qemu-system-misc)
 # A cross compiler, a C library to link against and an emulator, for e2e.sh --kernel 6.12-arm64.
 arm64=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-system-arm)
-# Module and provider for this machine, and the programs of the README's first steps.
+# Packages for building and installing the module and the provider on this machine, and the programs
+# of the first steps in README.md.
 install=(build-essential dkms kmod rsync xz-utils python3 iproute2
 	cmake ninja-build pkg-config libnl-3-dev libnl-route-3-dev libudev-dev
 	debian-archive-keyring ca-certificates rdma-core ibverbs-providers

@@ -70,7 +70,8 @@ kernels() {
 	done
 }
 
-# dkms_has VERSION KERNEL STATE: DKMS has this version for the kernel; STATE is built or installed.
+# dkms_has VERSION KERNEL STATE: true if DKMS has this version for the kernel in this STATE, built
+# or installed.
 dkms_has() {
 	[[ $(dkms status -m kwarp -v "$1" -k "$2" 2>/dev/null) = *": $3"* ]]
 }
@@ -79,8 +80,8 @@ has_module() {
 	[ -n "$(find "/lib/modules/$1" -name 'kwarp.ko*' -print -quit 2>/dev/null)" ]
 }
 
-# Report that the build failed, after saving its log, which "dkms remove" deletes. The module that
-# was installed before is not touched.
+# dkms_failed VERSION KERNEL: report that the build failed, and exit. Save the build's log first,
+# because "dkms remove" deletes it. A module that was installed before is not touched.
 dkms_failed() {
 	local version=$1 kernel=$2 log=$KWARP_CACHE/log/dkms.log where='' kept='nothing has been installed'
 	rm -f "$log"
@@ -93,7 +94,8 @@ dkms_failed() {
 }
 
 # build_module VERSION: build for all kernels with headers. A failed build is an error for the
-# running kernel and for kernels that already have the module. Other kernels then have no module.
+# running kernel and for kernels that already have the module. For other kernels it is not, and
+# these get no module.
 build_module() {
 	local version=$1 kernel status
 	while read -r kernel; do
@@ -133,8 +135,8 @@ install_module() {
 }
 
 # replace_module VERSION: called after everything has been built. Install the new module over the
-# old one, and remove the old version. A kernel without headers cannot have the new one, and keeps
-# the old one.
+# old one, and remove the old version. A kernel without headers keeps the old module, because the
+# new one cannot be built for it.
 replace_module() {
 	local version=$1 other kernel
 	while read -r kernel; do
@@ -167,8 +169,9 @@ rdma_core_version() {
 	esac
 }
 
-# The source of any revision of the same release is accepted: stable updates do not change the
-# private headers.
+# same_release TREE VERSION: fail if TREE is the source of another release of rdma-core than
+# VERSION. Any Debian revision of the same release is accepted, because stable updates do not change
+# the private headers.
 same_release() {
 	local tree=$1 version=$2 of
 	of=$(rdma_core_release "$tree")
@@ -190,8 +193,9 @@ rdma_core_source() {
 	sudo make install RDMA_CORE=/tmp/rdma-core-$tag"
 }
 
-# Fetch the source first, and install packages after that, because a mirror often lacks the
-# source. If the packages bring another libibverbs, fetch the source again.
+# Fetch the source of rdma-core first, and install packages after that. A mirror often lacks the
+# source, and then the machine must not have been changed. If the packages bring another libibverbs,
+# fetch the source again.
 source_and_packages() {
 	local version
 	version=$(rdma_core_version)

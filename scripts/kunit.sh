@@ -74,7 +74,7 @@ brief() {
 	grep --line-buffered -vE '^\[[0-9:]+\] (\[PASSED\] |=* \[PASSED\] test|=* test.* =*$)' || true
 }
 
-# LLVM's source-based coverage, because user-mode Linux does not write gcc's coverage data.
+# Use LLVM's source-based coverage, because user-mode Linux does not write gcc's coverage data.
 coverage_args=(--make_options=LLVM=1 --kunitconfig=tools/testing/kunit/configs/coverage_uml.config)
 
 # Report the coverage of the driver's files, except tests.
@@ -145,8 +145,8 @@ esac
 [ -e "$KWARP_ROOT/$config" ] || die "no $config in this checkout"
 "$here/host-packages.sh" $packages
 source=$("$here/get-source.sh" linux 6.12)
-# The suites have a tree of their own, and only one run at a time uses it, because the build takes
-# long.
+# The copy of the kernel source, and what was built in it, stay in the cache, because a whole build
+# takes long. Below, a lock lets only one run at a time use them.
 tree=$(cached "$name/$(basename "$source")" make_tree "$source")
 # The build folder depends on the configuration. Otherwise checkouts with different configurations
 # would rebuild all objects in turns.

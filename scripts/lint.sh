@@ -59,8 +59,9 @@ check_checkpatch() {
 	sed "s|^$KWARP_ROOT/||" "$out/checkpatch.out" | select_lines -vE '^total: |^$' | without_ignored | sort -t: -k1,1 -k2,2n
 }
 
-# One clean build with the compiler's extra warnings and sparse. Each warning about the project's
-# files is a finding. W=1 also runs kernel-doc, which has a check of its own here.
+# Do one clean build with the compiler's extra warnings and sparse. Each warning about the project's
+# files is a finding. W=1 also runs kernel-doc, whose warnings are left out, because
+# check_kernel-doc prints them.
 check_build() {
 	local kdir log=$out/build.log
 	kdir=$("$here/get-kernel.sh" 6.12)
@@ -73,7 +74,7 @@ check_build() {
 	select_lines -E '(warning|error):' "$log" | select_lines -E 'lint-module/(drivers|include)|kwarp' |
 		select_lines -vE "not described in|No description found|expecting prototype|Excess (function|struct)" |
 		sed "s|.*/lint-module/||" | sort -u
-	# The objects show which file calls which.
+	# Check which file calls which, by the symbols of the objects.
 	"$here/lint/check-layers.sh" "$KWARP_ROOT/build/lint-module/$driver"
 }
 
@@ -118,8 +119,8 @@ check_words() {
 	"$here/lint/words.py"
 }
 
-# The cases are sourced into one shell, where a second function of the same name would replace the
-# first.
+# Find functions that the end-to-end suite defines twice. All its files are sourced into one shell,
+# so the second definition would replace the first.
 check_case-names() {
 	local suite=tools/testing/selftests/kwarp
 	grep -hoE '^[a-zA-Z_0-9]+\(\)' "$suite"/{lib,run,reports}.sh "$suite"/{lib,cases}/*.sh | sort | uniq -d |
@@ -132,13 +133,15 @@ check_hosts() {
 	files . | tr '\n' '\0' | { xargs -0 -r grep -nIE "$names" -- /dev/null || [ $? -eq 123 ]; }
 }
 
-# Every requirement of the RFCs has a function and a test, or a reason why not.
+# Check that the tables have a function and a test for each requirement of the RFCs, or a reason why
+# there is none.
 check_conformance() {
 	"$here/conformance.py"
 }
 
-# The table of limits in the administrator guide has the numbers of limits.h, in the order of
-# "names". Two numbers are written in another form there, and are not compared.
+# Check that the table of limits in the administrator guide has the numbers of limits.h. Row N of
+# the table is about the macro KWARP_MAX_ and entry N of "names". The numbers of MSG and MR_SIZE are
+# not compared, because the guide writes them in another form.
 check_limits() {
 	local guide=Documentation/admin-guide.rst line macro value n=0
 	local names=(QP SRQ MR SQ_WR SRQ_WR CQE SGE SGE_RD INLINE IRD MSG MR_SIZE FRMR_PAGES BACKLOG)
@@ -153,23 +156,24 @@ check_limits() {
 	[ "$n" -eq ${#names[@]} ] || echo "$guide: the table of limits has $n rows with numbers, not ${#names[@]}"
 }
 
-# The generated reference agrees with the sources.
+# Check that the generated reference agrees with the sources.
 check_reference() {
 	"$here/reference.py" --check
 }
 
-# The generated table of kernels agrees with the records.
+# Check that the generated table of kernels agrees with the records of test runs.
 check_kernels() {
 	"$here/kernels.py" --check
 }
 
-# kernels_of PATCH: the versions in the first sentence after its name in upstream/index.rst.
+# kernels_of PATCH: print the kernel versions that the patch is for. They are in the first sentence
+# after the patch's name in upstream/index.rst.
 kernels_of() {
 	grep -A 1 -F "\`\`${1##*/}\`\`" Documentation/upstream/index.rst | sed -n '2s/\. .*//p' | grep -oE '[0-9]+\.[0-9]+'
 }
 
-# The patches for upstream apply to the kernels that they are for, if their source is in the
-# cache.
+# Check that each patch for upstream applies to the kernels that it is for. Kernels whose source is
+# not in the cache are left out.
 check_upstream() {
 	local version versions source file
 	for file in Documentation/upstream/*.patch; do

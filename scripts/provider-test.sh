@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # Run the provider's unit test, which tests its queues without a kernel. It runs once with the
-# rdma-core of each Debian release, because their declarations differ. TAP on stderr.
+# rdma-core of each Debian release, because their declarations differ. Prints the results as TAP.
 #
 #   scripts/provider-test.sh [bookworm|trixie|sid]...     (default: all three)
 #
@@ -30,7 +30,8 @@ source_of() {
 	fi
 }
 
-# Each release gets a TAP plan, so that a run which ends early counts as failed.
+# Build and test the provider for one release, and print TAP. The test program prints a plan, so
+# that results which are missing because it ended early count as failed.
 test_release() {
 	local suite=$1 version source
 	version=$(version_in "$suite")

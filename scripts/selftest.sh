@@ -80,8 +80,11 @@ state_line() {
 		"$2" "$ports" ${change% *} ${change#* }
 }
 
-# raced YES|NO EVENT...: do these events show perftest's own race? Each event is one second after
-# the one before; with an exclamation mark 20 ms.
+# raced YES|NO EVENT...: perfrace.awk must decide that these events show (YES) or do not show (NO) a
+# race in perftest. perftest's server accepts a control connection, deletes that listener, and later
+# listens on the same port again, for the queue pairs. In the race, the client connects for the
+# queue pairs too early: there is no listener, or still the first one. Each event is one second
+# after the event before it, or 20 ms if it ends in an exclamation mark.
 raced() {
 	local want=$1 got=NO event at=12000
 	shift
@@ -99,16 +102,16 @@ test_perf-race() {
 	raced YES "${control[@]}" ends asks listens refused
 	raced YES "${control[@]}" asks ends refused
 	raced YES "${control[@]}" asks takes in ends listens
-	# The second listener's state has changed, but it does not accept connections yet.
+	# The second listener's state is LISTEN, but for a few milliseconds TCP does not find it.
 	raced YES "${control[@]}" ends listens asks! refused
 	raced NO listens asks! refused
-	# A listener that exists refuses the client.
+	# A listener exists when the client is refused, so the reason is another one.
 	raced NO "${control[@]}" asks refused ends listens
 	raced NO "${control[@]}" ends listens asks refused
-	# The second listener accepts the client. A failure after that is not the race.
+	# The second listener accepts the client, so a later failure is not the race.
 	raced NO "${control[@]}" ends listens asks takes in
 	raced NO "${control[@]}" ends listens asks takes in ends asks refused
-	# The control connection is lost, or was never made.
+	# The control connection is lost, or was never made, so the race cannot occur.
 	raced NO "${control[@]}" lost asks takes in
 	raced NO "${control[@]}" ends lost asks refused
 	raced NO asks refused
@@ -154,7 +157,8 @@ test_reference() {
 	unit_tests "$here"
 }
 
-# The kernel's test module loses memory. The run must fail because of that.
+# The kernel's module kmemleak-test allocates memory and loses it. The run in the guest must fail
+# because of that, and the kernel's checks of slabs must be on.
 test_leaks() {
 	local logs=$out/leaks status=0
 	rm -rf "$logs"
