@@ -32,7 +32,8 @@ sources=(debian drivers include rdma-core-provider tools/{kwarpctl,bpftrace} pac
 	scripts/kernel scripts/debian/package-provider.sh)
 tools=(build-essential lintian rpm)
 
-# Versions differ between releases, so that an upgrade of Debian upgrades these packages, too.
+# suffix_of SUITE: print the end of the packages' version for this release of Debian. It sorts after
+# that of an older release, so that an upgrade of Debian upgrades these packages, too.
 suffix_of() {
 	case $1 in
 	bookworm) echo '~deb12' ;;
@@ -75,8 +76,9 @@ source_files() {
 	) | LC_ALL=C sort -u
 }
 
-# A provider built from a stand-in (another release's source) must not be mistaken for a usable
-# one.
+# rdma_core SUITE: copy the source of the release's rdma-core into the chroot. If only the source of
+# another release was found, which stands in for it, fail, because a provider that was built from it
+# must not be used. With KWARP_STAND_IN=1, tests accept such a provider.
 rdma_core() {
 	local suite=$1
 	rdma_core_for "$suite" "$root/build/rdma-core"
@@ -104,8 +106,9 @@ set_version() {
 	mv "$log.new" "$log"
 }
 
-# Configuring rdma-core takes longest, so its build folder is kept for the next time. Two builds
-# at the same time take turns.
+# build_debian TO SUITE BASE: build the packages in the chroot, and copy them and lintian's findings
+# to TO. Configuring rdma-core takes longest, so its build folder is kept in BASE/cache for the next
+# build. Builds that run at the same time use it in turns.
 build_debian() {
 	local to=$1 suite=$2 base=$3 tree=$root/build/kwarp log=$KWARP_CACHE/log/packages-$2.log
 	mkdir -p "$tree" "$base/cache" "$root/build/cache"
@@ -118,15 +121,16 @@ build_debian() {
 		KWARP_JOBS="$KWARP_JOBS" bash -c 'cd /build/kwarp && dpkg-buildpackage -us -uc'
 	find "$root/build" -maxdepth 1 -name '*.deb' ! -name '*-dbgsym_*' -exec cp {} "$to/" \;
 	say "lintian looks at them"
-	# The last line is lintian's exit status: if lintian has died, it reports nothing.
+	# The last line of lintian.txt is lintian's exit status. A lintian that has died reports
+	# nothing, and only this line shows that.
 	root bash -c 'cd /build
 		lintian --allow-root --show-overrides --fail-on error,warning kwarp_*.changes
 		echo "lintian: status $?"' >"$to/lintian.txt" 2>&1
 	[ ! -e "$root/build/rdma-core/stands-in" ] || touch "$to/stands-in"
 }
 
-# Build the RPM packages that need no RPM macros. The provider's package needs them, so the spec
-# is only parsed for it.
+# build_rpm TO SUITE: build the RPM packages except that of the provider, which needs macros of
+# Fedora. For the provider, the spec is only parsed.
 build_rpm() {
 	local to=$1 suite=$2 top=$root/root/rpmbuild name
 	name=kwarp-$("$here/version.sh")

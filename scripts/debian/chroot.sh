@@ -10,7 +10,7 @@
 #
 # A script that enters a chroot has a mount namespace of its own, so that its mounts end with it.
 
-# Print the suites that a user of that release has in apt's sources.
+# suites_of RELEASE: print the suites that a user of that Debian release has in apt's sources.
 suites_of() {
 	case $1 in
 	bookworm) echo bookworm bookworm-security ;;

@@ -5,7 +5,7 @@
 # and 13: a first installation, a second one, one over a kernel update, one of a source that does
 # not compile, and the removal. The module is built and not loaded: the end-to-end suite loads
 # modules. Both releases run at the same time, as a run mostly waits for the disk or uses one
-# processor. TAP on stdout; the output of the programs is in build/install-test.
+# processor. Prints TAP; the output of the programs is in build/install-test.
 #
 #   scripts/debian/install-test.sh [bookworm|trixie]...
 #
@@ -16,7 +16,7 @@ set -euo pipefail
 here=$KWARP_ROOT/scripts
 root='' log=''
 
-# The smallest kernel of each release, and (next_of) a second one for the update.
+# Packages of the smallest kernel of each release, and (next_of) of a second one for the update.
 kernel=linux-headers-cloud-amd64
 image=linux-image-cloud-amd64
 next_of() {
@@ -28,8 +28,9 @@ next_of() {
 
 # ---------------------------------------------------------------- the chroots
 
-# The base has all packages that make install needs, so that runs need no network. Those of the
-# second kernel are downloaded, but not installed.
+# make_base DIR SUITE: make the base, over which each test mounts a fresh layer. It has all packages
+# that make install needs, so that tests need no network. The packages of the second kernel are
+# downloaded, but not installed.
 make_base() {
 	local dir=$1 suite=$2 list
 	say "making a chroot of Debian $suite"
@@ -87,8 +88,8 @@ install_fails() {
 
 # ---------------------------------------------------------------------- cases
 
-# module_is KERNEL MARK: the kernel has one module, modinfo finds it, and its description contains
-# MARK.
+# module_is KERNEL MARK: fail unless the kernel has exactly one module, modinfo finds it, and its
+# description contains MARK.
 module_is() {
 	local kernel=$1 mark=$2 said
 	[ "$(find "$root/lib/modules/$kernel" -name 'kwarp.ko*' | wc -l)" = 1 ] || { echo "$kernel has no module, or several"; return 1; }
@@ -139,7 +140,7 @@ install_case() {
 	keep_provider
 }
 
-# Configuring rdma-core takes longest, so its build folder is kept for the next run.
+# Configuring rdma-core takes longest, so its build folder is kept in the base for the next test.
 keep_provider() {
 	(
 		flock 9
@@ -157,8 +158,8 @@ kept_provider() {
 	) 9>"$base/lock"
 }
 
-# Each package refuses to be installed next to make install. The scripts are those that dpkg would
-# run.
+# Each Debian package of kwarp refuses to be installed while files of make install are present. The
+# refusal comes from the package's preinst script, which is run here as dpkg would run it.
 packages_case() {
 	local package
 	for package in kwarp-dkms kwarp-tools ibverbs-provider-kwarp; do
@@ -200,8 +201,8 @@ update_case() {
 	module_is "${kernels[1]}" iWARP
 }
 
-# mark TEXT: change the module's description, as a new release. make install builds it for both
-# kernels.
+# mark TEXT: change the module's description in the checkout. So the checkout becomes a new release,
+# whose modules module_is() can tell from older ones.
 mark() {
 	sed -i "s/^MODULE_DESCRIPTION(\".*/MODULE_DESCRIPTION(\"$1\");/" "$root/home/kw/kwarp/drivers/infiniband/sw/kwarp/main.c"
 }
@@ -268,7 +269,7 @@ if [ "${KWARP_INSTALL_NS:-}" != 1 ]; then
 	done
 	[ $# -gt 0 ] || set -- bookworm trixie
 	"$here/host-packages.sh" demo
-	# Still as the user, who owns the cache and the checkout.
+	# These commands still run as the user, who owns the cache and the checkout.
 	rm -rf "$KWARP_ROOT/build/install-test"
 	mkdir -p "$KWARP_ROOT/build/install-test"
 	for suite in "$@"; do

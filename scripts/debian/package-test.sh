@@ -5,7 +5,7 @@
 # kernel with headers. The packages are built, judged by lintian, installed by apt, also where make
 # install or another libibverbs is present, upgraded, removed and purged. The module is built and
 # not loaded: the end-to-end suite loads modules. The RPM spec is parsed, and built as far as
-# Debian's rpmbuild can. TAP on stdout; the output of the programs is in build/package-test.
+# Debian's rpmbuild can. Prints TAP; the output of the programs is in build/package-test.
 #
 #   scripts/debian/package-test.sh [bookworm|trixie|sid]...      (default: all three)
 #
@@ -36,7 +36,8 @@ enter() {
 	mount --bind -o ro "$KWARP_ROOT" "$root/checkout"
 }
 
-# Mount a /dev of the chroot's own, with a device file that the host does not have.
+# Mount a /dev of the chroot's own. It has a file infiniband/uverbs0, which the host may lack:
+# programs of libibverbs shall find a device (see load_providers).
 own_dev() {
 	local name minor
 	mount -t tmpfs tmpfs "$root/dev"
@@ -95,7 +96,8 @@ lintian_case() {
 	fails grep -E '^[EW]:' "$log"
 }
 
-# The dependency allows all packagings of this release of libibverbs, and no other release.
+# The provider's dependency allows all packagings of the libibverbs release that it was built for,
+# and no other release.
 depends_case() {
 	local release least below
 	local asked='libibverbs1 \(>= ([0-9.]+)\), libibverbs1 \(<< ([0-9.]+~)\)'
@@ -108,8 +110,8 @@ depends_case() {
 	dpkg --compare-versions "$((${release%.*} - 1)).99-1" lt "$least"
 }
 
-# kwarp-tools refuses to be installed next to make install. The test of make install does the same
-# with its real files.
+# kwarp-tools refuses to be installed while files of make install are present. A folder that make
+# install makes is enough here; install-test.sh tests that with all files.
 made_case() {
 	mkdir -p "$root/usr/local/lib/kwarpctl"
 	fails apt install "/debs/debs/$suite/$(basename "$(deb kwarp-tools)")"
@@ -135,7 +137,7 @@ foreign_case() {
 	[ "$before" = "$after" ]
 }
 
-# module_is VERSION: the kernel has one module, of this version, signed with DKMS's key.
+# module_is VERSION: fail unless the kernel has one module, of this version, signed with DKMS's key.
 module_is() {
 	local version=$1 kernel=${kernels[0]} found
 	found=$(find "$root/lib/modules/$kernel" -name 'kwarp.ko*' | wc -l)
@@ -148,7 +150,8 @@ module_is() {
 	[ "$(find "$root/usr/src" -maxdepth 1 -name 'kwarp-*' | wc -l)" = 1 ]
 }
 
-# all_installed VERSION: all three packages are installed; their version begins with VERSION.
+# all_installed VERSION: fail unless all three packages are installed, with versions that begin with
+# VERSION.
 all_installed() {
 	local package
 	for package in "${packages[@]}"; do
@@ -332,7 +335,8 @@ test_rpm() {
 	fi
 }
 
-# If the packages of a release cannot be built, that is one failed result.
+# build_suite SUITE: build the packages with this version, and once more with a newer version for
+# the upgrade, and make the base of the chroot that they are tested in.
 build_suite() {
 	local suite=$1
 	export KWARP_STAND_IN=1

@@ -5,7 +5,7 @@
 # Debian's kernel through shim and GRUB. The kernel refuses the module that apt has installed, which
 # DKMS has signed with its own key. mokutil then requests the key, a program confirms it on shim's
 # screen, and the module loads. A module without a signature and one signed with another key are
-# refused as before. TAP on stdout; the guest's consoles are in build/secure-boot.
+# refused as before. Prints TAP; the guest's consoles are in build/secure-boot.
 #
 #   scripts/debian/secure-boot-test.sh
 #
@@ -96,8 +96,8 @@ make_disk() {
 	trap - EXIT
 }
 
-# boot PHASE [COMMAND...]: run the guest once. Firmware variables are kept between runs. COMMAND
-# gets the guest's console.
+# boot PHASE [COMMAND...]: run the guest once. Firmware variables are kept between runs. COMMAND, if
+# given, starts QEMU, and so gets the guest's console.
 boot() {
 	local phase=$1
 	shift

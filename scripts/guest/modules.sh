@@ -11,7 +11,7 @@ set -euo pipefail
 root=$1 release=$2
 tree=$root/usr/lib/modules/$release
 
-# keep, drop: extended regular expressions for paths below kernel/.
+# Modules stay whose path, from kernel/ on, matches the regular expression "keep" and not "drop".
 keep='^kernel/(drivers/infiniband/|net/(sched|ipv4|ipv6|8021q|802|bridge|core|tls|vlan|netfilter/(nf_tables|nft_|nf_conn|nf_nat|nfnetlink|x_tables|xt_))'
 keep+='|net/(9p|sunrpc|rds|smc|rpcrdma|packet|vmw_vsock)/'
 keep+='|drivers/net/(veth|dummy|ifb|tun|vrf|nlmon|netdevsim|netconsole|tap|macvlan|ipvlan|bonding|wireguard|vxlan|geneve|virtio_net|netkit)'
@@ -24,8 +24,8 @@ list_wanted() {
 	find kernel -name '*.ko*' -printf '%p\n' | grep -E "$keep" | grep -vE "$drop"
 }
 
-# Add the dependencies of the wanted modules. The packaged modules.dep is made at installation, so
-# depmod has made one before.
+# with_dependencies WANTED: print the modules of the list WANTED, and those that they depend on. The
+# dependencies are in modules.dep, which packages do not contain; depmod has made it (see below).
 with_dependencies() {
 	awk 'NR == FNR { wanted[$1] = 1; next }
 	     { sub(":", "", $1); if ($1 in wanted) for (i = 1; i <= NF; i++) out[$i] = 1 }

@@ -7,9 +7,9 @@
 #
 #   scripts/guest/overlay.sh [KERNEL]      6.12 (default) or another that vm.sh knows
 #
-#   KWARP_WITH_SIW=0     without siw, for which the source of a kernel is downloaded
-#   KWARP_WITH_MPI=1     with the test program for MPI, which needs the guest's root "wide"
-#   KWARP_WITH_CEPH=1    with Ceph's messenger, which is downloaded
+#   KWARP_WITH_SIW=0     leave siw out, for which the source of a kernel is downloaded
+#   KWARP_WITH_MPI=1     add the test program for MPI, which needs the guest's root "wide"
+#   KWARP_WITH_CEPH=1    add Ceph's messenger, which is downloaded
 set -euo pipefail
 . "$(dirname "$0")/../lib.sh"
 here=$KWARP_ROOT/scripts
@@ -37,7 +37,7 @@ add_provider() {
 	built=$("$here/build-provider.sh" "$source" "$KWARP_ROOT/build/provider-guest$suffix")
 	unset KWARP_CC KWARP_SYSROOT
 	cp -a "$built/." "$out/"
-	# rdma-core's own Python tests, which are not in its packages.
+	# Add rdma-core's own Python tests, which are not in its packages.
 	mkdir -p "$out/opt/kwarp/rdma-core"
 	cp -r "$source/tests" "$out/opt/kwarp/rdma-core/"
 }

@@ -21,7 +21,9 @@ usr_merge() {
 	done
 }
 
-# depmod needs the kernel's own modules, which are linked for that time. Only the indexes stay.
+# index_modules STAGE RELEASE ROOT: make the indexes for modprobe. depmod needs the kernel's own
+# modules for that, so a link to them is in STAGE while depmod runs. The modules themselves do not
+# get into the archive.
 index_modules() {
 	local stage=$1 release=$2 base=$3/usr/lib/modules/$2 dir=$1/usr/lib/modules/$2
 	[ -d "$dir" ] || return 0

@@ -13,7 +13,7 @@
 # the objects, are checked against layers.txt, and files must not call each other in a circle.
 # structure.py looks for circles in the sources.
 #
-# A layer's unit tests may include that layer and all that it may include.
+# The unit tests of a layer may include the same files as the layer, and the layer's own files.
 set -euo pipefail
 . "$(dirname "$0")/../lib.sh"
 

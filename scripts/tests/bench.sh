@@ -4,9 +4,9 @@
 # Tests of the benchmark: its verdict, its second try after a failure, its report. Sourced by
 # selftest.sh, which sets "here" (scripts/) and "out" (a folder for files).
 
-# bench_example KIND: print the figures of a short run. "errors": kwarp has no result at MTU 9000;
-# "retried": one run of kwarp was repeated; "siw": siw has no result at MTU 9000; "slow": kwarp is
-# 80 times slower.
+# bench_example KIND: print the figures of a short run of the benchmark. "good": all targets are
+# met; "errors": kwarp has no result at MTU 9000; "retried": one run of kwarp was repeated; "siw":
+# siw has no result at MTU 9000; "slow": kwarp is 80 times slower than in "good".
 bench_example() {
 	python3 - "$1" <<-'END'
 		import json, sys
@@ -28,7 +28,8 @@ bench_example() {
 	END
 }
 
-# judged_of NAME COUNTS KIND...: the verdict on runs of these kinds must have these counts.
+# judged_of NAME COUNTS KIND...: the verdict on runs of these kinds must have COUNTS, the numbers of
+# passed, failed and skipped results.
 judged_of() {
 	local name=$1 want=$2 kind counts files=()
 	shift 2
@@ -41,18 +42,20 @@ judged_of() {
 	[ "$counts" = "$want" ] || echo "runs of '$name' are judged '$counts', not '$want'"
 }
 
-# judged KIND COUNTS: the same for one run.
+# judged KIND COUNTS: the verdict on one run of this kind must have COUNTS.
 judged() {
 	judged_of "$1" "$2" "$1"
 }
 
-# The verdict has four results for large Writes, and one that says whether kwarp had errors.
+# The verdict has five results: at each of two MTUs, large Writes of kwarp compared with TCP and
+# with siw; and whether kwarp had errors. Without figures of kwarp at one MTU, two comparisons fail,
+# too; without figures of siw, one is skipped.
 test_bench-judge() {
 	judged good "5 0 0"
 	judged errors "2 3 0"
 	judged retried "4 1 0"
 	judged siw "4 0 1"
-	# Of several runs the best figures count, and the errors of all.
+	# Of several runs the best figures count, and the errors of all runs.
 	judged_of slow "1 4 0" slow slow
 	judged_of again "5 0 0" slow good
 	judged_of again-errors "4 1 0" retried slow
@@ -93,8 +96,8 @@ bench_of_fakes() {
 	END
 }
 
-# retried WHO FAILURES COUNTS TOLD: the verdict must have these counts, and report TOLD times that
-# a second try succeeded.
+# retried WHO FAILURES COUNTS TOLD: if the first FAILURES tries of WHO fail, the verdict must have
+# COUNTS, and report TOLD times that a second try succeeded.
 retried() {
 	local verdict counts told
 	bench_of_fakes "$1" "$2" >"$out/retry.records"
@@ -107,7 +110,9 @@ retried() {
 	[ "$told" = "$4" ] || echo "of $2 failures of $1 it is told $told times, not $4, that a try was the second"
 }
 
-# There is one second try, and for kwarp it counts as an error.
+# After a failure the benchmark tries once more. For kwarp this second try counts as an error, even
+# if it succeeds. After a second failure the benchmark gives this measurement up: then two
+# comparisons of kwarp fail, or that with siw is skipped.
 test_bench-retry() {
 	retried kwarp 0 "5 0 0" 0
 	retried kwarp 1 "4 1 0" 1

@@ -101,7 +101,8 @@ test_harmless() {
 	harmless_lines | wrongly_judged 0
 }
 
-# A leak is attributed to the case that ran when the object was allocated.
+# A leak is attributed to the case that ran when the object was allocated: here at jiffy 4294903000,
+# after the case fuzz-uverbs had begun and before the case hold began.
 test_leak-case() {
 	cat >"$out/leak.log" <<-'END'
 		[   10.0] kwarp-e2e: rping, jiffies 4294900000
