@@ -6,15 +6,17 @@
 #   scripts/conformance.py           check; print "file:line: what is wrong"
 #   scripts/conformance.py --write   write the generated parts, then check
 #
-# Generated are the table of counts in index.rst, and in the other tables the names of the raw
-# peer's cases. Each of these cases has a list of the requirements that it shows (.ids).
+# Generated are the table of counts in index.rst, and in the tables of the RFCs the names of the raw
+# peer's cases. The raw peer is a test program that makes MPA, DDP and RDMAP octet by octet on a TCP
+# socket (tools/testing/rawpeer). Each of its cases has a list of the requirements that it shows
+# (.ids).
 #
-# A table has one row for each statement of an RFC. Findings are: an ID that is missing or in the
-# wrong place; a function or test in a row that does not exist (if the name ends in *, at least one
-# must match); a row in scope without a function and without a reason; a row of level MUST without a
-# test and without a reason; generated parts that are out of date. A reason that begins with
-# "deviation:" says that the requirement is not met. A reason that begins with "not applicable:"
-# says that the requirement does not concern this device; such a row names no test.
+# The table of an RFC has one row for each statement of the RFC. Findings are: an ID that is missing
+# or in the wrong place; a function or test in a row that does not exist (if the name ends in *, at
+# least one must match); a row in scope without a function and without a reason; a row of level MUST
+# without a test and without a reason; generated parts that are out of date. A reason that begins
+# with "deviation:" says that the requirement is not met. A reason that begins with "not
+# applicable:" says that the requirement does not concern this device; such a row names no test.
 """Check the conformance tables."""
 import collections
 import fnmatch
@@ -27,8 +29,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 TABLES = ROOT / "Documentation" / "conformance"
 INDEX = TABLES / "index.rst"
 
-# Number of statements of each RFC. It shows that a last row is missing, which leaves no gap in the
-# IDs.
+# Number of statements of each RFC. Only this number shows that the last row of a table is missing,
+# because that leaves no gap in the IDs.
 TOTAL = {"5040": 305, "5041": 207, "5042": 62, "5044": 226, "6581": 96, "7306": 114}
 
 COLUMNS = ["id", "level", "where", "requirement", "functions", "tests", "reason"]
@@ -75,7 +77,7 @@ def sources(*patterns):
             yield path, path.read_text(encoding="utf-8")
 
 
-# A definition in column 0: type, name, arguments, perhaps annotations, a brace.
+# A function's definition in column 0: type, name, arguments, perhaps annotations, a brace.
 FUNCTION = re.compile(r"^(?!typedef\b)[A-Za-z_][\w \t*]*?\b(\w+)\([^;{}]*\)[^;{}=]*\{",
                       re.MULTILINE)
 
@@ -259,7 +261,7 @@ def check_names(row, known_functions, known_tests, findings):
 # ------------------------------------------------------- cases of the raw peer
 
 def by_family(wanted, names):
-    """Sorted names. "BEGINNING-*" stands for all names with the same beginning."""
+    """The wanted names, sorted. "BEGINNING-*" stands for all names with that beginning."""
     left, stars = set(wanted), []
     stems = {name[:dash.start()] + "-*" for name in wanted for dash in re.finditer("-", name)}
     for stem in sorted(stems, key=lambda stem: (len(stem), stem)):
@@ -304,7 +306,11 @@ def check_raw_cases(tables, cases, findings):
 # ------------------------------------------------------------------- the count
 
 def status(row):
-    """One of STATUSES: how the requirement is met."""
+    """One of STATUSES: how the requirement is met.
+
+    "test": a test shows it; "reason": the row says why there is no test; "code": a function meets
+    it, and the level is not MUST, so that no test is needed; "open": test and reason are missing.
+    """
     if not in_scope(row):
         return "outside"
     if row.reason.startswith("deviation: "):

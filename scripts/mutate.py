@@ -12,8 +12,9 @@
 # had succeeded. All changes are made in a copy of the tree, build/mutate/tree.
 #
 # KUnit cases run first. If none of them fails, the cases of the raw peer and of the end-to-end
-# suite run in a virtual machine. Rows that name only other kinds of tests (fuzz, provider) are not
-# drawn.
+# suite run in a virtual machine. The raw peer is a test program that makes MPA, DDP and RDMAP octet
+# by octet on a TCP socket (tools/testing/rawpeer). Rows that name only other kinds of tests (fuzz,
+# provider) are not drawn.
 #
 # Results are in build/mutate/result.txt. In the last line, "N passed, N failed, N skipped", passed
 # are functions whose fault a test has found ("killed"), failed are those whose fault no test has
@@ -38,7 +39,7 @@ TREE = WORK / "tree"
 DRIVER = "drivers/infiniband/sw/kwarp"
 # Largest number of cases of the raw peer, and of the suite, that a guest runs for one row.
 MOST_CASES, MOST_SUITE = 6, 2
-# SCENARIOS are hostile peers that the suite runs as cases of its own.
+# SCENARIOS are cases of the raw peer that the end-to-end suite runs as cases of its own (bad-NAME).
 SCENARIOS = conformance.listed("kwraw_scenario", conformance.RAW)
 ALL_RAW = SCENARIOS | set(conformance.raw_cases())
 
@@ -86,7 +87,7 @@ def sources():
     return _sources
 
 
-# An "if" whose condition ends on the same line or within the next two.
+# An "if" with its condition, in which parentheses are at most two deep.
 CONDITION = re.compile(r"\bif \((?P<cond>(?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)")
 
 
@@ -211,7 +212,7 @@ def judge(row, known_kunit):
 
 
 def outdated(rows, known_kunit):
-    """Unit tests that rows name and that do not run, even without a fault."""
+    """Unit tests that rows name, but that did not pass when no function was broken."""
     return [f"{row.id} {test}" for row in rows for test in testable(row)
             if test.startswith("kunit:")
             and not conformance.fnmatch.filter(known_kunit, test[6:])]

@@ -7,10 +7,10 @@
 #   scripts/lint/words.py [--root DIR]     print findings, FILE:LINE: WHAT
 #
 # 1. Sentences that begin with Nor, Not so, Whoever or Who: the subject is missing, or the order is
-#    inverted. A question may begin with Who, and so may the head of a table, which is one.
+#    inverted. A question may begin with Who, and so may the heading line of a table.
 # 2. "Behind" for "after". In its usual sense (behind a firewall, left behind) it is allowed.
 # 3. Names of files that look like the project's and do not exist, because a reader would search for
-#    them. In the Makefile also scripts that targets run.
+#    them. In the Makefile this is checked for the scripts that targets run, too.
 #
 # In C, Python and shell, comments and strings are checked; in documents, everything. In the literal
 # blocks of documents, which are commands and output, only names of files are checked.
@@ -28,14 +28,14 @@ sys.dont_write_bytecode = True
 
 DRIVER = "drivers/infiniband/sw/kwarp"
 
-# Files that scripts make, or that have the text of others. They are not checked: their text would
-# have to be changed at its origin.
+# These files are not checked, because scripts made them or people outside of the project wrote
+# them, so their text would have to be changed elsewhere.
 GENERATED = ["Documentation/reference/*", "Documentation/performance/report.md",
              "Documentation/performance/*.json", "Documentation/performance/*.svg",
              "Documentation/kernels.tsv", "Documentation/conformance/*", "LICENSES/*",
              "Documentation/upstream/*.patch", "tools/testing/fuzz/corpus/*"]
-# Not checked: this script and its test contain the bad words, and the test of structure.py has
-# names of files in its examples.
+# These files are not checked either: this script and its test contain the bad words, and the test
+# of structure.py has names of files in its examples.
 ABOUT_WORDS = ["scripts/lint/words.py", "scripts/tests/test_words.py",
                "scripts/tests/test_structure.py"]
 

@@ -88,7 +88,7 @@ def ours_went_wrong(fig):
 
 
 def verdict_of(target, fig):
-    """One line of TAP.
+    """The verdict on a target in one run, as a line of TAP.
 
     If only siw has no figures, the target is skipped. Any other missing figure is a failure.
     """
@@ -124,7 +124,8 @@ def best_verdict_of(target, figs):
 def judge(*paths):
     """Print one verdict for each target, measured or not, and one on kwarp's errors.
 
-    Second tries of all contenders are reported. A second try of kwarp counts as an error.
+    After a failed try the benchmark tries once more. Second tries of all programs and devices are
+    reported. A second try of kwarp counts as an error.
     """
     figs = [Figures(path) for path in paths]
     lines = []

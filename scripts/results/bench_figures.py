@@ -130,7 +130,7 @@ def name_of_cell(c):
 
 
 def went_wrong(cell):
-    """Lines about errors and second tries of this cell, of any contender."""
+    """Lines about the errors of this cell, and about tries that failed before one succeeded."""
     name = f"{NAMES.get(cell['who'], cell['who'])}, {name_of_cell(cell)}"
     if cell.get("errors"):
         yield f"{name}: `{cell['errors'][0]}`"

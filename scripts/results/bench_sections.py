@@ -25,7 +25,8 @@ def table(head, rows):
 
 def row_of(fig, metric, mtu, label, kind, op, size, qps):
     shown = {who: show(values_of(fig, metric, mtu, who, kind, op, size, qps)) for who in fig.contenders()}
-    # A row with TCP's figures only is left out: it says nothing about an operation.
+    # If only TCP has figures, return a row that table() drops. TCP's streams stand for all
+    # operations, so such a row says nothing about this one.
     if all(text == "–" for who, text in shown.items() if who not in PLAIN):
         return [label]
     return [label, *shown.values()]
@@ -69,7 +70,7 @@ def section_rates(fig, mtu):
 
 
 def section_instructions(fig, mtu):
-    """Instructions of both ends together, kernel and programs. Only one guest counts these."""
+    """Instructions of both ends, kernel and programs. Only the guest icount counts these."""
     if fig.name != COUNTED:
         return
     yield f"### Thousands of instructions per message, one queue pair, MTU {mtu}"

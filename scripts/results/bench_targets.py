@@ -24,7 +24,7 @@ class Target:
         return self.goals.get(fig.name)
 
     def measure(self, fig):
-        # If the two cells differ in size or kind, the metric is one per octet or per message.
+        # The two cells may have different sizes or kinds if the metric is per octet or per message.
         return ratios(fig.values(self.metric, self.mtu, *self.ours), fig.values(self.metric, self.mtu, *self.theirs))
 
     def met(self, ratio, goal):

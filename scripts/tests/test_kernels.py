@@ -19,7 +19,7 @@ def line(**changes):
 
 
 def chosen(*lines):
-    """The records of LINES that are in the table."""
+    """Those records of LINES that get into the table."""
     return kernels.newest(kernels.read_records("".join(lines), "here"))
 
 

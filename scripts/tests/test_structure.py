@@ -37,7 +37,7 @@ class Includes(unittest.TestCase):
     """Circles of includes."""
 
     def test_circle(self):
-        """A circle of three files: one includes in its .c file, one is in the driver's folder."""
+        """A circle of three: b includes c in its .c file, and c.h is in the driver's own folder."""
         found = circles(m__a_h='#include "b.h"\n', m__b_c='#include "b.h"\n#include "../c.h"\n',
                         m__b_h="", c_h='#include "m/a.h"\n')
         self.assertEqual(found, ["c: 3 files include each other in a circle",
@@ -159,7 +159,7 @@ class Sizes(unittest.TestCase):
                          [f"{structure.EXCEPTIONS}: b.py needs no exception"])
 
     def test_exceptions(self):
-        """An exception has an effect, and one that is not needed is a finding."""
+        """A long file with an exception is no finding; an exception for a short file is one."""
         exceptions = structure.read_exceptions(f"# none\n{TOP}/a.h\tlong\n{TOP}/b.h\tshort\n")
         files = tree(a_h="int a;\n" * 201, b_h="")
         self.assertEqual(list(structure.check_sizes(files, exceptions)), [])
