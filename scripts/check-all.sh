@@ -29,7 +29,7 @@ step_check() {
 	"$here/check.sh"
 }
 
-# The cases that make check leaves out.
+# Run the end-to-end cases that make check leaves out.
 step_e2e-rest() {
 	KWARP_E2E_SET=rest "$here/e2e.sh" --kernel 6.12
 }
@@ -38,19 +38,19 @@ step_e2e-debug-rest() {
 	KWARP_E2E_SET=rest KWARP_E2E_TIME=14400 "$here/e2e.sh" --kernel debug
 }
 
-# Kernel consumers of RDMA that stock kernels do not have: SMB Direct and RNBD.
+# Test consumers of RDMA in the kernel that stock kernels do not have: SMB Direct and RNBD.
 step_e2e-uml() {
 	"$here/e2e.sh" --kernel uml-up kernel-smb kernel-rnbd \
 		interop-siw-is-server-smb interop-siw-is-client-smb
 }
 
-# Links of type kwarp-siw, which programs use through libsiw, the libibverbs provider of siw. The
-# provider of kwarp is removed from the guest.
+# Test links of type kwarp-siw, which programs use through libsiw, the libibverbs provider of siw.
+# The provider of kwarp is removed from the guest.
 step_e2e-libsiw() {
 	KWARP_LINK=kwarp-siw "$here/e2e.sh" --kernel 6.12
 }
 
-# Cases that run only if they are named, because they take minutes or need a download.
+# Run cases that run only if they are named, because they take minutes or need a download.
 step_e2e-long() {
 	KWARP_HALF_OPEN=100000 "$here/e2e.sh" --kernel 6.12 bad-timer-verdict bad-half-open scale-connections-10000 \
 		consumer-ceph
@@ -70,8 +70,8 @@ step_e2e-sid() {
 	"$here/e2e.sh" --kernel sid
 }
 
-# Real-time kernels, in which most locks may sleep and interrupts are threads, and Debian's kernels
-# for cloud machines.
+# Test on real-time kernels, in which most locks may sleep and interrupts are threads, and on
+# Debian's kernels for cloud machines.
 step_e2e-flavours() {
 	local kernel status=0
 	for kernel in 6.12-rt 6.12-cloud; do
@@ -80,7 +80,8 @@ step_e2e-flavours() {
 	return "$status"
 }
 
-# arm64: the memory model is weaker than that of x86, and module and tools are cross-compiled.
+# Test on arm64: its memory model is weaker than that of x86, and module and tools are
+# cross-compiled.
 step_e2e-arm64() {
 	"$here/e2e.sh" --kernel 6.12-arm64 rping data life-rmmod stats edge
 }
@@ -99,8 +100,8 @@ step_secure-boot() {
 	"$here/debian/secure-boot-test.sh"
 }
 
-# KCSAN, which looks for data races, with cases in which several processors use the same data at the
-# same time: data path and memory windows.
+# Look for data races with KCSAN, in cases in which several processors use the same data at the same
+# time: data path and memory windows.
 step_kcsan() {
 	KWARP_E2E_TIME=7200 "$here/e2e.sh" --kernel kcsan 'data-*' rping perf-write-bw-4qp perf-send-bw-both-ways \
 		edge life-connect-cycles windows
@@ -113,7 +114,7 @@ step_faults() {
 		fault-traffic-order-1 fault-teardown-order-1
 }
 
-# A million random commands to uverbs, by four processes, with traffic at the same time.
+# Give a million random commands to uverbs, by four processes, with traffic at the same time.
 step_fuzz-uverbs() {
 	KWARP_FUZZ_CALLS=${KWARP_FUZZ_CALLS:-1000000} KWARP_E2E_TIME=14400 "$here/e2e.sh" --kernel debug fuzz-uverbs
 }

@@ -19,8 +19,9 @@ results=$KWARP_ROOT/build/check-results
 logs=$KWARP_ROOT/build/check
 names=()
 
-# step NAME COMMAND...: run the command, show its output, and keep its counts. If a step writes no
-# counts, its exit status is one result.
+# step NAME COMMAND...: run the command, show its output, and keep its counts, the numbers of
+# passed, failed and skipped cases, which it writes to the file KWARP_RESULTS. If it writes none,
+# its exit status is one result.
 step() {
 	local name=$1 status=0 start=$SECONDS counts=$logs/$1.counts
 	shift

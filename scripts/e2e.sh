@@ -14,8 +14,8 @@
 #   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" to FILE, for make check
 #   KWARP_MUTATIONS=N    number of changed streams in the cases raw-mutate-*
 #   KWARP_RAW_SEED=N     seed of the cases raw-*
-#   KWARP_RAW_CASES='NAME ...'   cases of the raw peer that a case such as raw-fpdu runs instead
-#                        of its own
+#   KWARP_RAW_CASES='NAME ...'   cases of the raw peer (tools/testing/rawpeer) that a case such as
+#                        raw-fpdu runs instead of its own
 #   KWARP_E2E_SEED=N     seed of the order of cases; on the debug kernel the order is always random,
 #                        and the run prints the seed
 #   KWARP_E2E_SET=SET    cases to run if none is named: all (default), check or rest (check-set.sh)

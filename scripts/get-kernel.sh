@@ -34,7 +34,7 @@ headers_package() {
 	esac
 }
 
-# apt_for NAME ARGUMENTS...: apt-private.sh for the architecture of kernel NAME.
+# apt_for NAME ARGUMENTS...: run apt-private.sh for the architecture of kernel NAME.
 apt_for() {
 	local arch
 	arch=$(arch_of "$1")
@@ -54,9 +54,9 @@ resolve() {
 		grep -oE 'linux-headers-[0-9][^ ]*-(amd64|arm64) \(= [^)]*\)' | tr -d '(=)' | head -n 1
 }
 
-# companions NAME HEADERS VERSION: print what else to download. The names are in the dependencies
-# of headers and image, which differ between releases. If the dependency has a version, it is
-# printed, too.
+# companions NAME HEADERS VERSION: print the packages that are needed besides the headers. The names
+# are in the dependencies of headers and image, which differ between releases. If a dependency has a
+# version, it is printed, too.
 companions() {
 	local headers=$2 version=$3 image=linux-image-${2#linux-headers-}
 	echo "$image=$version"

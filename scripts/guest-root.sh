@@ -22,8 +22,8 @@ packages=(rdma-core ibverbs-utils rdmacm-utils ibverbs-providers perftest qperf
 	libibverbs-dev librdmacm-dev libc6-dev)
 wide=(nfs-kernel-server nfs-common rpcbind open-iscsi ksmbd-tools cifs-utils
 	openmpi-bin libopenmpi-dev ucx-utils python3 curl)
-# Dependencies of these packages that the guest does not need: compilers, sanitizers, UCX's parts
-# for GPUs.
+# Paths in the root "wide" that dependencies of its packages bring, and the guest does not need:
+# compilers, sanitizers, UCX's parts for GPUs.
 wide_prune=('./usr/bin/x86_64-linux-gnu-*' './usr/libexec/gcc' './usr/share/perl5' './usr/share/javascript'
 	'./usr/lib/x86_64-linux-gnu/lib*san.so.*' './usr/lib/x86_64-linux-gnu/libLLVM*'
 	'./usr/lib/x86_64-linux-gnu/libamd*' './usr/lib/x86_64-linux-gnu/libhsa*' './usr/lib/x86_64-linux-gnu/libz3*'

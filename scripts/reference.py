@@ -7,11 +7,11 @@
 #   scripts/reference.py            write these files
 #   scripts/reference.py --check    print which of these files this script would change
 #
-# Sources: for knobs, the rows of KNOBS and the comment above them in knobs.h, the kinds in knobs.c,
-# and the units in the kernel-doc of struct kwarp_knobs; for counters, the table in stats.c and the
-# comment above it; for tracepoints, trace.h; for codes, the tables of "kwarpctl explain". A knob,
-# counter or field of a tracepoint without a text is an error, and so is a text without one of
-# these.
+# Sources: for knobs, the rows of KNOBS and the comment above them in knobs.h, the kinds of knobs in
+# knobs.c (which values a knob takes), and the units in the kernel-doc of struct kwarp_knobs; for
+# counters, the table in stats.c and the comment above it; for tracepoints, trace.h; for codes, the
+# tables of "kwarpctl explain". A knob, counter or field of a tracepoint without a text is an error,
+# and so is a text without one of these.
 """Write or check the generated reference."""
 import pathlib
 import re

@@ -139,8 +139,8 @@ test_order() {
 	[ "$all" = "$("$run" --list --profile stock | sort)" ] || echo "the debug kernel lacks cases of the stock one"
 }
 
-# unit_tests FOLDER: run the unit tests in Python below the folder. They need neither module nor
-# link.
+# unit_tests FOLDER: run the unit tests in Python below the folder. They need neither the kernel
+# module nor an RDMA link.
 unit_tests() {
 	local folder=$1 log=$out/${1##*/}.log
 	python3 -B -m unittest discover -s "$folder/tests" -t "$folder" >"$log" 2>&1 || { cat "$log"; return; }

@@ -359,7 +359,8 @@ if [ "${KWARP_PACKAGES_NS:-}" != 1 ]; then
 	built=()
 	: >"$out/builds.tap"
 	for suite in "$@"; do
-		# In the background, because a condition would switch errexit off.
+		# Run build_suite in the background, because errexit would be off in it if it were
+		# part of the condition.
 		build_suite "$suite" &
 		if wait $!; then
 			built+=("$suite")
@@ -373,7 +374,8 @@ if [ "${KWARP_PACKAGES_NS:-}" != 1 ]; then
 	exit
 fi
 cat "$out/builds.tap"
-# In the background, because a condition would switch errexit off in the whole test.
+# Each test runs in the background, because errexit would be off in it if it were part of a
+# condition.
 for suite in "$@"; do
 	test_suite "$suite" >"$out/$suite.tap" &
 	wait $! || echo "not ok packages/$suite: its test ended early" >>"$out/$suite.tap"

@@ -11,8 +11,9 @@
 #   same name count as one file. Calls in an inline function are calls of its header.
 # - Functions: each function in a header must be called by another file, or by a test and its own
 #   file.
-# - Compat: only compat.h may test KWARP_HAVE_*, and it must test each probe of
-#   scripts/kernel/probes. No file may test a version number.
+# - Compat: the files in scripts/kernel/probes are probes: KWARP_HAVE_NAME is defined if NAME.c
+#   compiles for a kernel. Only compat.h may test KWARP_HAVE_*, and it must test each of them. No
+#   file may test a version number.
 # - Sizes: no source, test, test program or script may have more lines than LIMITS, not counting
 #   tables in C. structure.conf lists the exceptions.
 #

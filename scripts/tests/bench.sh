@@ -121,8 +121,8 @@ test_bench-retry() {
 	retried siw 2 "4 0 1" 0
 }
 
-# excused YES|NO LINE...: given a kernel log of these lines, must the benchmark find that siw caused
-# the failure, so that it runs once more?
+# excused YES|NO LINE...: from a kernel log of these lines, the benchmark must conclude (YES) or
+# must not conclude (NO) that siw caused the failure. If siw did, the benchmark runs once more.
 excused() {
 	local want=$1 got=NO
 	shift
