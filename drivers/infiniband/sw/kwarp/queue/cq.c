@@ -151,8 +151,8 @@ static void cq_tell(struct tasklet_struct *tell)
  * A tasklet calls the handlers of a kernel consumer. The handlers may take a lock that the consumer
  * holds, with bottom halves off, while it calls a verb; a tasklet does not run before bottom halves
  * are on again. A tasklet also does not run on two CPUs at once
- * (Documentation/infiniband/core_locking.rst). Workqueues that run in softirq (WQ_BH) are newer
- * than the oldest supported kernel.
+ * (Documentation/infiniband/core_locking.rst). A workqueue that runs in softirq (WQ_BH) is no
+ * alternative: the oldest supported kernel does not have it.
  *
  * Context: any but hard interrupt, no lock of kwarp's held.
  */
@@ -174,7 +174,7 @@ void kwarp_cq_notify(struct kwarp_cq *cq, u32 todo)
 	local_bh_enable();
 }
 
-/* Initialize all of a zeroed @cq, except the ring and @coalesce. */
+/* Initialize the locks and the tasklet of a zeroed @cq. */
 void kwarp_cq_init(struct kwarp_cq *cq)
 {
 	spin_lock_init(&cq->lock);
@@ -199,7 +199,8 @@ static bool is_told(struct kwarp_cq *cq, u32 told)
  * kwarp_cq_settle - wait until the consumer's handlers have been called for all earlier events
  * @cq: queue
  *
- * New events may come all the time, so this function waits for two runs of the tasklet at most.
+ * New events may come all the time, so this function does not insist that no run of the tasklet is
+ * scheduled any more: two finished runs are enough.
  *
  * Context: process, no lock held that a consumer's handler takes.
  */
@@ -291,7 +292,10 @@ int kwarp_cq_poll(struct ib_cq *ibcq, int num, struct ib_wc *wc)
 	for (cons = hdr->cons; n < num && cons != cq->prod; cons++) {
 		struct ib_qp *qp = cq->qp ? cq->qp[cons & cq->ring.mask] : NULL;
 
-		/* skip entries without QP: their QP has been destroyed, see kwarp_cq_forget_qp() */
+		/*
+		 * skip entries without QP: kwarp_cq_forget_qp() has removed the QP, which is being
+		 * destroyed
+		 */
 		if (qp)
 			fill_wc(&wc[n++], kwarp_ring_slot(&cq->ring, cons), qp);
 	}
@@ -337,14 +341,14 @@ static u32 copy_entries(struct kwarp_cq *cq, struct kwarp_ring *ring, u32 first,
 /**
  * kwarp_cq_replace - move unpolled entries into a new ring (resize)
  * @cq: queue of a user process, which does not poll during the call
- * @ring: new ring; on return the old ring, which kwarp_cq_polls() may read until a grace period
- *	has passed
+ * @ring: new ring; on success the old ring is returned here, and the caller frees it after a grace
+ *	period, because kwarp_cq_polls() may still read its header
  *
  * Most entries are copied without the lock: no slot is written again until the process advances
  * cons.  At most KWARP_IRQ_OFF_BATCH entries are copied under the lock, with interrupts off.
  *
  * Context: process; cq->resize held.
- * Return: 0, -EINVAL if the entries do not fit.
+ * Return: 0; -EINVAL: the entries do not fit, and the queue keeps its ring.
  */
 int kwarp_cq_replace(struct kwarp_cq *cq, struct kwarp_ring *ring)
 {
@@ -355,12 +359,12 @@ int kwarp_cq_replace(struct kwarp_cq *cq, struct kwarp_ring *ring)
 	spin_lock_irq(&cq->lock);
 	end = cq->prod;
 	first = READ_ONCE(cq->ring.hdr->cons);
-	/* User space may have written a wrong cons: do not copy more entries than exist. */
+	/* If user space has written an impossible cons, copy no entry. */
 	if (end - first > cq->ring.mask + 1)
 		first = end;
 	/*
 	 * Entries that are added while others are copied are copied, too. They cannot keep the loop
-	 * running for ever: it fails when @ring is full.
+	 * running for ever: copy_entries() stops when @ring is full.
 	 */
 	for (done = first; end - done > KWARP_IRQ_OFF_BATCH; end = cq->prod) {
 		spin_unlock_irq(&cq->lock);

@@ -4,10 +4,10 @@
  *
  * Held: the program posts to the send queue without ringing its doorbell (the system call that
  * makes the driver send); a timer of the CQ, or a later doorbell, sends. Hold: the time during
- * which the send queues whose requests complete in one CQ are held. Look: one visit of that timer
- * to all held queues. A waiting request has been posted without a doorbell, and not sent. A
- * forgotten request was waiting at the previous look, too, and the program has not polled or rung
- * since then.
+ * which the send queues whose requests complete in one CQ are held. Look: that timer examines one
+ * held queue. Round: one look at each held queue. A waiting request has been posted without a
+ * doorbell, and not sent. A queue has a forgotten request if a request was waiting at its previous
+ * look, too, and the program has neither polled nor rung a doorbell since then.
  */
 #ifndef KWARP_QUEUE_CQ_H
 #define KWARP_QUEUE_CQ_H
@@ -24,11 +24,10 @@
 struct rdma_user_mmap_entry;
 
 /**
- * struct kwarp_coalesce_facts - what one look of the timer has found in all held send queues
- * @forgotten: a request waits that waited at the previous look, too, and the program has not
- *	polled, or rung a doorbell, since then
- * @waiting: a request waits
- * @active: the program has polled, or rung a doorbell, since the previous look
+ * struct kwarp_coalesce_facts - what one round of the timer has found in all held send queues
+ * @forgotten: a queue has a forgotten request (defined in the head of this file)
+ * @waiting: a queue has a waiting request
+ * @active: the program has polled or rung a doorbell since the previous look
  */
 struct kwarp_coalesce_facts {
 	bool forgotten;
@@ -41,26 +40,28 @@ struct kwarp_coalesce_facts {
  * @lock: protects all that follows, and those fields of the streams in @streams that belong to the
  *	hold; any context but hard interrupt, bottom halves off; no other lock of kwarp is taken
  *	under it
- * @streams: streams whose send queues are held; those that the current look has visited already are
- *	at the end of the list
- * @turn: number of the current look
- * @facts: what the current look has found so far
- * @timer: its function makes the looks
- * @least: time until the next look after a look that found a forgotten request, nanoseconds
- * @ns: time until the next look, nanoseconds
+ * @streams: streams whose send queues are held; those that the timer has looked at in this round
+ *	are at the end of the list
+ * @turn: number of the current round
+ * @facts: what the current round has found so far
+ * @timer: its function makes the rounds, each in one or several calls
+ * @least: time until the next round after a round that found a forgotten request, nanoseconds
+ * @ns: time until the next round, nanoseconds
  * @rings: counts up when a thread enters or leaves the system call of a doorbell
  * @inside: number of threads that are in the system call of a doorbell now
  * @runs: @timer is armed, or its function is running
- * @ends: the hold is ending, but some streams are still in @streams
- * @active: the program has polled or rung a doorbell since @missed was last counted up
- * @missed: number of looks that found a forgotten request, less one for every
- *	KWARP_COALESCE_FORGIVE doorbells in @good; if it gets too large, the hold ends
- * @idle: number of looks that found a forgotten request, but are not counted in @missed, because
- *	the program was not @active; 0 again when @missed is counted up
- * @good: number of doorbells that programs have rung for waiting requests
- * @quiet: number of looks in a row that found no waiting request and no poll
- * @obey: number of doorbells that send at once and begin no hold, after a hold that ended for
+ * @ends: the hold ends: the timer removes all streams from @streams, and no stream may be added
+ * @active: the program has polled or rung a doorbell since @missed was last counted up, or since
+ *	the hold began
+ * @missed: number of rounds that found a forgotten request and count (see @idle), less one for
+ *	every KWARP_COALESCE_FORGIVE doorbells in @good; at KWARP_COALESCE_MISSES the hold ends
+ * @idle: number of rounds, since @missed was last counted up, that found a forgotten request while
+ *	the program was not @active; only every KWARP_COALESCE_IDLE-th of these rounds counts in
  *	@missed
+ * @good: number of doorbells that programs have rung for waiting requests of held queues
+ * @quiet: number of rounds in a row that found no waiting request, no poll and no doorbell
+ * @obey: after a hold that ended because of @missed: number of doorbells that are still to send at
+ *	once and to begin no hold
  */
 struct kwarp_cq_coalesce {
 	spinlock_t lock;		/* all fields below */
@@ -90,9 +91,9 @@ struct kwarp_cq_coalesce {
  * @ring: entries are struct kwarp_cqe; replaced by resize under @lock
  * @siw: completion ring of a program that uses siw's uABI; then @ring is not shared, and only its
  *	header is used; NULL: none; immutable
- * @map: mmap entry of @ring, or of @siw, if it is shared with user space
- * @home: processor, chosen by the consumer with a completion vector, that runs the work items which
- *	send for this queue's QPs; negative: none; immutable
+ * @map: mmap entry of @ring, or of @siw; NULL: the ring is not shared with user space
+ * @home: processor, chosen by the consumer with a completion vector, that runs the transmit work
+ *	items of the QPs whose send queue completes here; negative: none; immutable
  * @prod: index of the next entry to write; copied to the ring's header after each batch
  * @qp: kernel consumers only: the QP of each slot
  * @solicited: entries added since the last publication include a solicited or
@@ -100,7 +101,8 @@ struct kwarp_cq_coalesce {
  * @overflow: an entry was lost, so every QP on this CQ fails; contexts without @lock read it with
  *	READ_ONCE()
  * @reported: kwarp_cq_end() has returned KWARP_CQ_LOST for @overflow, and does so only once
- * @later: kernel consumers only: KWARP_CQ_* that @tell has to report; changes in any context
+ * @later: kernel consumers only: KWARP_CQ_* that the next run of @tell reports; changes in any
+ *	context
  * @tell: kernel consumers only: tasklet that calls the handlers
  * @told: number of finished runs of @tell; written by @tell, READ_ONCE elsewhere
  * @coalesce: held send queues whose requests complete here; has a lock of its own
@@ -132,8 +134,8 @@ static inline struct kwarp_cq *to_kcq(struct ib_cq *ibcq)
 }
 
 /*
- * Flags: what kwarp_cq_notify() has to do. That function is called after the caller has dropped its
- * locks.
+ * Flags in the result of kwarp_cq_end(): what kwarp_cq_notify() has to do after the caller has
+ * dropped all locks.
  */
 #define KWARP_CQ_RAISE		1	/* call the completion handler */
 #define KWARP_CQ_LOST		2	/* an entry was lost for the first time: report it */

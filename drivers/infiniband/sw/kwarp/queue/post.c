@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Posting by kernel consumers: turns ib_send_wr and ib_recv_wr into entries of the same rings that
- * user space fills itself.
+ * Posting by kernel consumers: turns ib_send_wr and ib_recv_wr into ring entries, in the format in
+ * which programs write the entries of their own rings.
  */
 #include "rq.h"
 #include "sq.h"
@@ -109,10 +109,11 @@ static int fill_sqe(struct kwarp_sq *sq, struct kwarp_sqe *e,
  * kwarp_sq_post - append a chain of send requests
  * @sq: queue of a kernel consumer
  * @wr: chain
- * @bad: result: the first request that was refused
+ * @bad: result on failure: the first request that was not posted
  *
  * Context: any.
- * Return: 0, -ENOMEM (the queue is full), -EINVAL. The requests before @bad have been posted.
+ * Return: 0; -ENOMEM: the queue is full; -EINVAL: a request is not valid. The requests before @bad
+ * have been posted.
  */
 int kwarp_sq_post(struct kwarp_sq *sq, const struct ib_send_wr *wr,
 		  const struct ib_send_wr **bad)

@@ -4,9 +4,9 @@
  * Inbound: Reads and atomic operations of the peer that wait for this end's response. The depth of
  * a queue limits the number of its Reads and atomic operations together (7306-5.2-3).
  *
- * Each queue is a ring with one producer and one consumer in different contexts, as large as the
- * negotiated depth. It needs no lock: the producer stores @tail with release, the consumer @head.
- * Transmit runner: the context that sends for a stream at the moment.
+ * Each queue is a ring with one producer and one consumer in different contexts. The ring has room
+ * for the negotiated depth. It needs no lock: the producer stores @tail with release, the consumer
+ * stores @head with release. Transmit runner: the context that sends for a stream at the moment.
  *
  *   outbound: the transmit runner adds, the receive path (socket lock) removes
  *   inbound:  the receive path adds, the transmit runner removes
@@ -72,12 +72,12 @@ struct kwarp_iread {
 
 /**
  * struct kwarp_readq - ring of outbound or of inbound requests
- * @head: first entry in use; written by the consumer
- * @tail: first free entry; written by the producer
- * @depth: negotiated limit, at most @mask + 1
- * @mask: entries allocated - 1
- * @o: entries (outbound)
- * @i: entries (inbound)
+ * @head: index of the first entry in use; written by the consumer
+ * @tail: index of the first free entry; written by the producer
+ * @depth: negotiated limit for the entries in use, at most @mask + 1
+ * @mask: number of entries allocated - 1
+ * @o: entries of an outbound queue
+ * @i: entries of an inbound queue
  */
 struct kwarp_readq {
 	u32 head;

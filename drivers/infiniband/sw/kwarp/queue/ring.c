@@ -17,10 +17,10 @@ static_assert(sizeof(struct kwarp_rqe) == 16);
 static_assert(sizeof(struct kwarp_cqe) == 32);
 
 /**
- * kwarp_ring_memory - memory that can be mapped to user space
+ * kwarp_ring_memory - allocate memory that can be mapped to user space
  * @len: octets
- * @user: charge the memory to the memory cgroup of the current task; not for a kernel consumer,
- *	which may allocate in the context of any task
+ * @user: true: charge the memory to the memory cgroup of the current task; false for a kernel
+ *	consumer, which may allocate while any task is running
  *
  * Context: process, may sleep.
  * Return: whole pages, zeroed, for remap_vmalloc_range() and vfree(); NULL: out of memory.
@@ -74,7 +74,7 @@ size_t kwarp_ring_octets(u32 entries, u32 stride)
 /**
  * kwarp_ring_place - make a ring in memory that the caller has allocated
  * @ring: uninitialised
- * @mem: zeroed memory of kwarp_ring_octets() octets, which must not be 0
+ * @mem: zeroed memory of the size that kwarp_ring_octets() gives, if that is not 0 (overflow)
  * @entries: number of entries; rounded up to a power of two
  * @stride: octets per entry
  */

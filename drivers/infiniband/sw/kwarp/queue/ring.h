@@ -17,12 +17,12 @@
 #include <rdma/kwarp-abi.h>
 
 /**
- * struct kwarp_ring - where a ring is; immutable after kwarp_ring_init()
+ * struct kwarp_ring - where a ring is; changes only when a CQ or SRQ is resized
  * @hdr: header; memory that can be mapped to user space
  * @entries: entries, after the header
  * @len: octets of header and entries
  * @tail: octets after this ring, for another ring in the same memory and mapping
- * @mask: entries - 1
+ * @mask: number of entries - 1
  * @stride: octets per entry
  */
 struct kwarp_ring {

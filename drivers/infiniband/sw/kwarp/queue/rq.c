@@ -61,11 +61,13 @@ static bool below_limit(const struct kwarp_rq *rq, u32 n)
  * kwarp_rq_take - take the next receive
  * @rq: queue
  * @rwqe: result
- * @limit_hit: result: fewer entries are left than the SRQ limit; only once, until armed again
+ * @limit_hit: result: fewer entries are left than the SRQ limit; reported only once, until the
+ *	consumer sets the limit again
  *
  * Context: any but hard interrupt.
- * Return: KWARP_TAKE_*; @rwqe is filled if it is KWARP_TAKE_OK. An entry that is not valid
- * (KWARP_TAKE_BAD) is taken from the queue, too.
+ * Return: KWARP_TAKE_OK: @rwqe is filled. KWARP_TAKE_BAD: the entry is not valid; it is taken from
+ * the queue, too, and only @rwqe->id is set. KWARP_TAKE_NONE: the queue is empty.
+ * KWARP_TAKE_CORRUPT: corrupt index.
  */
 enum kwarp_take kwarp_rq_take(struct kwarp_rq *rq, struct kwarp_rwqe *rwqe,
 			      bool *limit_hit)
@@ -109,8 +111,9 @@ static int rq_posted(struct kwarp_rq *rq, u32 *next, u32 *n)
 }
 
 /*
- * Copy entries to the new @ring. No lock is needed: no other context knows @ring yet, and entries
- * in rq->ring do not change.
+ * Copy the @n entries from index @next on to the new @ring, with the same indices. No lock is
+ * needed: no other context knows @ring yet, and the program posts nothing during the call, so the
+ * entries in rq->ring do not change.
  */
 static void rq_copy(const struct kwarp_rq *rq, struct kwarp_ring *ring, u32 next, u32 n)
 {
@@ -136,7 +139,7 @@ static void rq_exchange(struct kwarp_rq *rq, struct kwarp_ring *ring, u32 prod, 
 /**
  * kwarp_rq_replace - move posted entries into a new ring (resize of an SRQ)
  * @rq: queue of user space, which posts nothing during the call
- * @ring: new ring, empty, with entries of the same size; on return the old ring
+ * @ring: new ring, empty, with entries of the same size; on success the old ring is returned here
  * @limit: new SRQ limit; NULL: do not change it
  *
  * The entries are copied before the lock is taken, and receives may be taken during the copy. So
@@ -206,8 +209,8 @@ void kwarp_rq_flush(struct kwarp_rq *rq, struct kwarp_cq *cq, struct ib_qp *qp,
 		    u16 vendor_err)
 {
 	/*
-	 * Flush at most as many as the ring has room for: a program that keeps posting must not
-	 * keep this loop running.
+	 * Limit the number of rounds to what a full ring needs: a program that keeps posting must
+	 * not keep this loop running.
 	 */
 	u32 rounds = 1 + kwarp_ring_size(&rq->ring) / KWARP_IRQ_OFF_BATCH;
 

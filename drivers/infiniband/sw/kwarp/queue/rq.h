@@ -14,16 +14,18 @@
  * struct kwarp_rq - receive queue
  * @ring: the entries, perhaps shared with user space; immutable, except for a user space SRQ,
  *	whose ring can be replaced, under @lock
- * @siw: ring of a program that uses siw's uABI, see struct kwarp_sq; NULL: none; pointer
- *	immutable, contents under @lock
- * @max_wr: entries that the consumer may post; changes with @ring
- * @max_sge: elements that an entry may have; immutable
+ * @siw: libsiw's receive ring, if the program uses siw's uABI through libsiw: receives are moved
+ *	from it to @ring, which is not shared then; NULL: none; pointer immutable, contents under
+ *	@lock
+ * @max_wr: number of entries that the consumer may have posted at a time; changes with @ring
+ * @max_sge: number of scatter/gather elements that an entry may have; immutable
  * @user: user space posts, not a kernel consumer; immutable
- * @lock: protects @next, @limit; any context but hard interrupt, bottom halves off
- * @next: first entry not yet taken
- * @limit: SRQ: raise the limit event below this many entries; 0: not armed
+ * @lock: protects @next and @limit, the contents of @siw and, in an SRQ, the exchange of @ring and
+ *	@max_wr; any context but hard interrupt, bottom halves off
+ * @next: index of the first entry not yet taken
+ * @limit: SRQ: raise the limit event when fewer entries than this are left; 0: not armed
  * @post_lock: kernel consumers: serialises posting
- * @posted: kernel consumers: next entry to write, under @post_lock
+ * @posted: kernel consumers: index of the next entry to write, under @post_lock
  */
 struct kwarp_rq {
 	struct kwarp_ring ring;

@@ -50,8 +50,9 @@ static struct kwarp_siw_wq *new_wq(u32 entries, u32 stride)
  * kwarp_siw_new_sq - allocate a send ring
  * @entries: number of requests that the program may post
  *
- * The ring has twice as many entries, because the newest entry may stay VALID after all requests
- * have completed, and libsiw posts only into an entry that is not VALID.
+ * The newest entry may stay VALID after all requests have completed, and libsiw posts only into an
+ * entry that is not VALID. So the ring needs more than @entries entries; as their number is a power
+ * of two, the ring has twice as many.
  *
  * Context: process, may sleep.
  * Return: the ring, empty, to be freed with kwarp_siw_free_wq(); NULL: out of memory.
@@ -61,13 +62,16 @@ struct kwarp_siw_wq *kwarp_siw_new_sq(u32 entries)
 	return new_wq(2 * max(entries, 1U), sizeof(struct siw_sqe));
 }
 
-/* Like kwarp_siw_new_sq(), for a receive ring, which has as many entries as may be posted. */
+/* Like kwarp_siw_new_sq(), for a receive ring: @entries entries, rounded up to a power of two. */
 struct kwarp_siw_wq *kwarp_siw_new_rq(u32 entries)
 {
 	return new_wq(entries, sizeof(struct siw_rqe));
 }
 
-/* Like kwarp_siw_new_sq(), for a completion ring; to be freed with kwarp_siw_free_cq(). */
+/*
+ * Like kwarp_siw_new_sq(), for a completion ring: @entries entries, rounded up to a power of two;
+ * to be freed with kwarp_siw_free_cq().
+ */
 struct kwarp_siw_cq *kwarp_siw_new_cq(u32 entries)
 {
 	struct kwarp_siw_cq *cq = kzalloc(sizeof(*cq), GFP_KERNEL_ACCOUNT);
@@ -119,7 +123,7 @@ static u16 *flags_at(const struct kwarp_siw_wq *wq, u32 index)
 /**
  * kwarp_siw_posted - is this entry posted, and not moved into the queue's own ring yet?
  * @wq: ring
- * @offset: which entry, counted from the first entry that has not been moved
+ * @offset: number of the entry; 0 is the first entry that has not been moved
  *
  * Context: the context that takes from the queue; in others the answer is only a hint.
  * Return: true if it is.
@@ -144,12 +148,13 @@ static void release_slot(u16 *flags)
 }
 
 /**
- * kwarp_siw_sleep - let the program ring the doorbell for its next post
+ * kwarp_siw_sleep - make libsiw ring the doorbell after its next post
  * @wq: send ring
  *
  * Clears VALID of the newest entry that was moved: libsiw rings only if the entry before the one
- * that it posts is not VALID. After this call the caller needs a full barrier, and must then look
- * for new entries: the program may have read the old flag, and so has not rung for them.
+ * that it posts is not VALID. A transmit runner that calls this function before it ends needs a
+ * full barrier, and must then look for new entries: the program may have posted while the entry was
+ * VALID, without ringing.
  *
  * Context: transmit runner.
  */
@@ -359,11 +364,11 @@ static u16 cqe_status(u8 status)
 /**
  * kwarp_siw_push - append a completion, visible to the program at once
  * @cq: ring
- * @index: index of the completion, not wrapped
+ * @index: free-running index of the completion
  * @cqe: the completion
  *
  * Context: the CQ's lock is held.
- * Return: false: the program has left no room.
+ * Return: false: the ring is full: its slot still has a completion that the program has not polled.
  */
 bool kwarp_siw_push(struct kwarp_siw_cq *cq, u32 index, const struct kwarp_cqe *cqe)
 {

@@ -6,8 +6,8 @@
  * The program maps the rings in libsiw's layout. Its requests are moved from the mapped ring into
  * the queue's own ring (ring.h), which is not mapped then, and its completions are written to the
  * mapped ring of the CQ. Only this file and siw_ring.c know libsiw's layout. VALID: the flag
- * SIW_WQE_VALID of an entry, which is set while the entry is in use. Transmit runner: the context
- * that sends for a stream at the moment.
+ * SIW_WQE_VALID of an entry; the writer of the entry sets the flag, and the reader clears it.
+ * Transmit runner: the context that sends for a stream at the moment.
  */
 #ifndef KWARP_QUEUE_SIW_RING_H
 #define KWARP_QUEUE_SIW_RING_H
@@ -26,16 +26,17 @@ struct siw_cq_ctrl;
  * struct kwarp_siw_wq - send or receive ring of libsiw
  * @mem: the entries; user space can write to them
  * @len: octets of @mem
- * @mask: entries - 1; immutable
+ * @mask: number of entries - 1; immutable
  * @stride: octets per entry; immutable
- * @next: first entry that has not been moved into the queue's own ring; written by the context that
- *	takes from the queue (send ring: the transmit runner; receive ring: under the queue's
- *	lock), READ_ONCE elsewhere
- * @kept: send ring: flags of the newest entry that was moved, if still VALID; written like @next
+ * @next: index of the first entry that has not been moved into the queue's own ring; written by the
+ *	context that takes from the queue (send ring: the transmit runner; receive ring: under the
+ *	queue's lock), READ_ONCE elsewhere
+ * @kept: send ring: address of the flags of the newest entry that was moved, while that entry is
+ *	still VALID; else NULL; written like @next
  *
- * After a post libsiw rings the doorbell only if the entry before the new ones is not VALID.  So
- * the newest entry that was moved stays VALID as long as the transmit runner will look at the ring
- * again.
+ * After a post libsiw rings the doorbell only if the entry before the new ones is not VALID. The
+ * newest entry that was moved stays VALID while the transmit runner is going to look at the ring
+ * again anyway, so that libsiw does not ring.
  */
 struct kwarp_siw_wq {
 	u8 *mem;
@@ -50,8 +51,8 @@ struct kwarp_siw_wq {
  * struct kwarp_siw_cq - completion ring of libsiw
  * @mem: the entries; user space can write to them
  * @len: octets of @mem, including @ctrl
- * @ctrl: word with which the program arms the CQ; after the last entry
- * @mask: entries - 1
+ * @ctrl: word with which the program arms the CQ (asks for an event); after the last entry
+ * @mask: number of entries - 1
  *
  * Immutable.
  */
@@ -83,8 +84,8 @@ static inline u32 kwarp_siw_wq_size(const struct kwarp_siw_wq *wq)
 }
 
 /*
- * Return: how many calls of kwarp_siw_pull_sends() or kwarp_siw_pull_recvs() move all requests of a
- * full @wq into the queue's own ring.
+ * Return: number of calls of kwarp_siw_pull_sends() or kwarp_siw_pull_recvs() that is enough to
+ * move all requests of a full @wq into the queue's own ring @ring.
  */
 static inline u32 kwarp_siw_rounds(const struct kwarp_siw_wq *wq, const struct kwarp_ring *ring)
 {

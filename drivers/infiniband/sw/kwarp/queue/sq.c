@@ -16,7 +16,10 @@
 
 #include "../limits.h"
 
-/* Allocate the ring. The caller has set sq->user and sq->ring.tail. Context: process. */
+/*
+ * Allocate the ring and sq->done. The caller has set sq->user and sq->ring.tail. Context: process.
+ * Return: 0, -ENOMEM.
+ */
 int kwarp_sq_init(struct kwarp_sq *sq, u32 entries, u32 stride)
 {
 	int ret = kwarp_ring_init(&sq->ring, entries, stride, sq->user);
@@ -69,7 +72,10 @@ bool kwarp_sq_has_unmoved(const struct kwarp_sq *sq)
 	return sq->siw && kwarp_siw_posted(sq->siw, 0);
 }
 
-/* Return: index after the newest posted request.  Context: transmit runner. */
+/*
+ * Return: index after the newest posted request in the queue's own ring. First some of libsiw's
+ * requests are moved there, as far as there is room. Context: transmit runner.
+ */
 u32 kwarp_sq_posted(struct kwarp_sq *sq)
 {
 	if (sq->siw)
@@ -78,8 +84,8 @@ u32 kwarp_sq_posted(struct kwarp_sq *sq)
 }
 
 /*
- * Like kwarp_sq_posted(), but first move all of libsiw's requests for which there is room.
- * Context: transmit runner, process.
+ * Like kwarp_sq_posted(), but first move as many of libsiw's requests as there is room for, not
+ * only some. Context: transmit runner, process.
  */
 u32 kwarp_sq_posted_all(struct kwarp_sq *sq)
 {
@@ -162,7 +168,10 @@ u32 kwarp_sq_take(struct kwarp_sq *sq, const struct kwarp_wqe *wqe)
 {
 	struct kwarp_sq_done *d = &sq->done[sq->next & sq->ring.mask];
 
-	/* No lock is needed: completion does not look at entries from sq->sent on. */
+	/*
+	 * No lock is needed: retire_some() does not look at entries from sq->sent on, and a flush
+	 * is made by the transmit runner, too.
+	 */
 	d->id = wqe->e.id;
 	d->opcode = known_opcode(wqe->e.opcode);
 	d->byte_len = wqe->rule->awaits ? wqe->len : 0;
@@ -170,7 +179,7 @@ u32 kwarp_sq_take(struct kwarp_sq *sq, const struct kwarp_wqe *wqe)
 	d->vendor_err = 0;
 	d->signaled = sq->sig_all || wqe->e.flags & KWARP_WR_SIGNALED;
 	d->awaits = wqe->rule->awaits;
-	/* WRITE_ONCE: the timer of engine/tx/pace.c reads next in another context. */
+	/* WRITE_ONCE: the timers of engine/tx/ read sq->next in another context. */
 	WRITE_ONCE(sq->next, sq->next + 1);
 	return sq->next - 1;
 }
@@ -190,9 +199,9 @@ static void add_cqe(struct kwarp_sq *sq, const struct kwarp_sq_done *d)
 }
 
 /*
- * Complete up to KWARP_IRQ_OFF_BATCH requests that TCP has taken, but none after the first that
- * waits for its response. @todo: result: what kwarp_cq_notify() has to do. Return: true: there are
- * more.
+ * Complete up to KWARP_IRQ_OFF_BATCH of the requests before sq->sent, in order, and stop before the
+ * first that waits for its response. @todo: result: what kwarp_cq_notify() has to do. Return: true:
+ * more can complete now.
  */
 static bool retire_some(struct kwarp_sq *sq, u32 *todo)
 {
@@ -238,7 +247,10 @@ static void retire_unlock(struct kwarp_sq *sq)
 	}
 }
 
-/* To be called when TCP has taken the entries before @end. Context: any but hard interrupt. */
+/*
+ * To be called when TCP has taken all octets of the requests before @end, and those of them that
+ * send nothing have been carried out. Context: any but hard interrupt.
+ */
 void kwarp_sq_sent(struct kwarp_sq *sq, u32 end)
 {
 	spin_lock_bh(&sq->lock);
@@ -268,7 +280,8 @@ void kwarp_sq_answered(struct kwarp_sq *sq, u32 index)
  * @status: for the completion
  * @vendor_err: for the completion, see struct kwarp_cqe
  *
- * The status is only stored: the flush that follows every error adds the completion.
+ * This function only stores the status. The completion is added later, at the latest by the flush
+ * that follows every error.
  * Context: any but hard interrupt.
  */
 void kwarp_sq_failed(struct kwarp_sq *sq, u32 index, enum kwarp_wc_status status,
@@ -331,7 +344,7 @@ static void flush_posted(struct kwarp_sq *sq, u16 vendor_err, u32 *budget)
 	WRITE_ONCE(sq->retired, sq->next);
 }
 
-/* Flush up to KWARP_IRQ_OFF_BATCH requests. Return: true: there are more. */
+/* Flush up to KWARP_IRQ_OFF_BATCH requests. Return: true: there may be more. */
 static bool flush_some(struct kwarp_sq *sq, u16 vendor_err)
 {
 	u32 budget = KWARP_IRQ_OFF_BATCH, todo;
@@ -356,14 +369,14 @@ static bool flush_some(struct kwarp_sq *sq, u16 vendor_err)
  *
  * Requests that TCP has taken complete with success, except Reads and atomic operations without a
  * response; a failed request keeps its status; all others get a flush error (5040-5.4-10,
- * 5041-6.2.2-5).  May be called again for requests that were posted later.
+ * 5041-6.2.2-5). The function may be called again, for requests that were posted later.
  *
  * Context: process; the transmit runner.
  */
 void kwarp_sq_flush(struct kwarp_sq *sq, u16 vendor_err)
 {
 	/*
-	 * Flush at most as many as the rings have room for: a program that keeps posting must not
+	 * Limit the number of rounds to what full rings need: a program that keeps posting must not
 	 * keep this loop running.
 	 */
 	u32 rounds = 1 + 2 * kwarp_ring_size(&sq->ring) / KWARP_IRQ_OFF_BATCH;
@@ -384,7 +397,7 @@ void kwarp_sq_flush(struct kwarp_sq *sq, u16 vendor_err)
  * request that kwarp_sq_take() has taken.
  *
  * Context: transmit runner.
- * Return: true: there are more.
+ * Return: true: there are more requests that can be flushed now.
  */
 bool kwarp_sq_flush_late(struct kwarp_sq *sq, u16 vendor_err)
 {
@@ -392,7 +405,10 @@ bool kwarp_sq_flush_late(struct kwarp_sq *sq, u16 vendor_err)
 	bool more;
 
 	spin_lock_bh(&sq->lock);
-	/* Corrupt index: it is unknown which entries are posted, so flush none. */
+	/*
+	 * Flush none while a request that was taken has not been sent. Corrupt index: it is unknown
+	 * which entries are posted, so flush none, either.
+	 */
 	if (sq->sent != sq->next || !sends_pending(sq, &n))
 		n = 0;
 	/* Do not take entries whose slots still belong to requests that have not completed. */

@@ -17,12 +17,12 @@
 /**
  * struct kwarp_sq_done - a request that has been taken: what its completion needs
  * @id: wr_id
- * @byte_len: octets, for a Read or atomic operation
- * @vendor_err: see struct kwarp_cqe
- * @opcode: enum kwarp_wr_opcode
- * @status: enum kwarp_wc_status
+ * @byte_len: length of a Read or atomic operation, octets; 0 for other requests
+ * @vendor_err: reason of an error, as in struct kwarp_cqe: the control field of the Terminate
+ * @opcode: opcode of the request, enum kwarp_wr_opcode
+ * @status: status of the completion, enum kwarp_wc_status
  * @signaled: the consumer wants a completion on success
- * @awaits: a Read or atomic operation, and the response has not come in
+ * @awaits: the request is a Read or atomic operation whose response has not come yet
  */
 struct kwarp_sq_done {
 	u64 id;
@@ -37,22 +37,26 @@ struct kwarp_sq_done {
 /**
  * struct kwarp_sq - send queue
  * @ring: the entries, perhaps shared with user space; immutable
- * @siw: ring of a program that uses siw's uABI; its requests are moved to @ring, which is not
- *	shared then; NULL: none; pointer immutable, contents owned by the transmit runner
+ * @siw: libsiw's send ring, if the program uses siw's uABI through libsiw: requests are moved from
+ *	it to @ring, which is not shared then; NULL: none; pointer immutable, contents owned by the
+ *	transmit runner
  * @done: an element for each slot of @ring; pointer immutable
  * @cq: completion queue of the requests; immutable
  * @ibqp: the queue pair; immutable
  * @sig_all: every request is signaled; immutable
  * @user: user space posts, not a kernel consumer; immutable
  * @rfc7306: requests of RFC 7306 (atomic operations, immediate data) may be posted; immutable
- * @max_wr: entries that the consumer may post; immutable
- * @next: first entry not yet taken; written by the transmit runner, READ_ONCE elsewhere
- * @lock: protects @sent, @retired and the contents of @done; any context but hard
- *	interrupt, bottom halves off; taken before the CQ's lock
- * @sent: TCP has taken the entries before this index (or they have failed)
- * @retired: the entries before this index have completed
+ * @max_wr: number of entries that the consumer may have posted at a time; immutable
+ * @next: index of the first entry not yet taken; written by the transmit runner, READ_ONCE
+ *	elsewhere
+ * @lock: protects @sent, @retired and the contents of @done (elements from @sent on: also written
+ *	by the transmit runner without the lock); any context but hard interrupt, bottom halves off;
+ *	taken before the CQ's lock
+ * @sent: TCP has taken all octets of the requests before this index; those of them that send
+ *	nothing have been carried out, and flushed ones count, too
+ * @retired: the requests before this index have completed
  * @post_lock: kernel consumers: serialises posting
- * @posted: kernel consumers: next entry to write, under @post_lock
+ * @posted: kernel consumers: index of the next entry to write, under @post_lock
  */
 struct kwarp_sq {
 	struct kwarp_ring ring;
@@ -76,9 +80,9 @@ struct kwarp_sq {
 };
 
 enum kwarp_take {
-	KWARP_TAKE_NONE,	/* nothing posted */
-	KWARP_TAKE_OK,
-	KWARP_TAKE_BAD,		/* an entry that is not valid */
+	KWARP_TAKE_NONE,	/* there is no entry that can be taken */
+	KWARP_TAKE_OK,		/* the next entry is valid */
+	KWARP_TAKE_BAD,		/* the next entry is not valid */
 	KWARP_TAKE_CORRUPT,	/* user space has written an impossible index */
 };
 

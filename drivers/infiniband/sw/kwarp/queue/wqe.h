@@ -10,22 +10,24 @@
 #include "ring.h"
 
 /**
- * struct kwarp_wr_rule - the rule for send work requests of one opcode
+ * struct kwarp_wr_rule - the rule for send work requests with one opcode
  * @user: user space may post such a request
- * @kernel: kernel consumers may post it, as @ib_wr
+ * @kernel: kernel consumers may post such a request, with the opcode @ib_wr
  * @inlined: the payload may be inline
- * @remote: the request names remote memory: raddr, rkey
- * @inv: the request invalidates an STag, which is in inv_stag; a Read: the STag of its sink
+ * @remote: the request is a Write or Read, which names remote memory in raddr and rkey; an atomic
+ *	operation does so, too, but has @atomic instead
+ * @inv: the request invalidates an STag: a Send the STag inv_stag at the peer; Local Invalidate the
+ *	STag inv_stag; a Read the STag of its sink, which is this end's
  * @imm: Immediate Data follows the payload
  * @atomic: the request is an atomic operation
  * @awaits: the request completes when the peer's response has come: a Read or an atomic operation
- * @rfc7306: the request needs RFC 7306
+ * @rfc7306: the request may be posted only if RFC 7306 is in force for the queue pair
  * @local: the request sends nothing
  * @max_sge: limit for the elements of the scatter/gather list
  * @op: RDMAP message (enum kwarp_rdmap_op) that carries the payload, or, if @imm is set, the
- *	Immediate Data: op[0] without KWARP_WR_SOLICITED, op[1] with it
- * @ib_wr: enum ib_wr_opcode
- * @ib_wc: enum ib_wc_opcode
+ *	Immediate Data: op[0] without KWARP_WR_SOLICITED, op[1] with it; unused if @awaits or @local
+ * @ib_wr: opcode with which kernel consumers post the request, enum ib_wr_opcode
+ * @ib_wc: opcode of the request's completion for kernel consumers, enum ib_wc_opcode
  */
 struct kwarp_wr_rule {
 	bool user;
@@ -47,10 +49,10 @@ struct kwarp_wr_rule {
 /**
  * struct kwarp_wqe - send work request, private copy
  * @rule: rule of the opcode
- * @e: fixed part
+ * @e: fixed part of the entry
  * @sge: scatter/gather list, if e.flags has no KWARP_WR_INLINE
  * @data: payload, if e.flags has KWARP_WR_INLINE
- * @len: total payload, octets
+ * @len: octets in the elements of @sge, or in @data
  */
 struct kwarp_wqe {
 	const struct kwarp_wr_rule *rule;
@@ -77,12 +79,15 @@ struct kwarp_rwqe {
 };
 
 /*
- * Return: the rule of an opcode. An unknown opcode has a rule, too: no consumer may post it, and it
- * completes as a Send.
+ * Return: the rule of an opcode. An unknown opcode has a rule, too: no consumer may post such a
+ * request, and it completes as a Send.
  */
 const struct kwarp_wr_rule *kwarp_wr_rule(u8 opcode);
 
-/* Return: size of a ring entry for @sges elements, or for @inl inline octets: a power of two. */
+/*
+ * Return: octets of a ring entry that has room for @sges elements and, in a send ring, for @inl
+ * inline octets instead; a power of two.
+ */
 u32 kwarp_sqe_stride(u32 sges, u32 inl);
 u32 kwarp_rqe_stride(u32 sges);
 

@@ -139,7 +139,7 @@ static void test_forget(struct kunit *test)
 
 /*
  * A poll skips the entries of a destroyed queue pair: they do not count against the number of
- * entries that it may return.
+ * entries that the poll may return.
  */
 static void test_forget_skips(struct kunit *test)
 {

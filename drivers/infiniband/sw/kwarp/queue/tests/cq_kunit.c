@@ -61,11 +61,11 @@ static void test_publication(struct kunit *test)
 }
 
 /**
- * struct arm_case - does this completion raise an event?
+ * struct arm_case - does a completion raise an event?
  * @desc: name of the case
- * @arm: how the consumer has armed
- * @status: status of the entry
- * @flags: flags of the entry
+ * @arm: KWARP_CQ_ARM_*: for which events the consumer has asked
+ * @status: status of the completion
+ * @flags: KWARP_CQE_* of the completion
  * @raise: an event is expected
  */
 struct arm_case {
@@ -180,7 +180,10 @@ static void test_overflow(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->flags, KWARP_RING_ERROR);
 }
 
-/* A batch with a published and a lost entry reports both. */
+/*
+ * A batch in which one entry is published and one is lost: the result of kwarp_cq_end() has the
+ * flags for both.
+ */
 static void test_overflow_armed(struct kunit *test)
 {
 	struct test_cq *t = test->priv;
@@ -263,7 +266,9 @@ static void test_replace(struct kunit *test)
 	bool room;
 	u32 i;
 
-	/* the unread entries wrap around the end of the old ring */
+	/*
+	 * the indices begin at U32_MAX - 1, so the third unread entry is in slot 0 of the old ring
+	 */
 	test_cq_start_at(t, U32_MAX - 1);
 	for (i = 0; i < c->unread; i++)
 		push_entry(&t->cq, i, KWARP_WC_SUCCESS, 0);
@@ -271,7 +276,10 @@ static void test_replace(struct kunit *test)
 	t->cq.ring.hdr->polls = 77;
 
 	KUNIT_EXPECT_EQ(test, replace_ring(&t->cq, ring), c->ok ? 0 : -EINVAL);
-	/* on success the queue has the new ring, and *ring is the old one; or nothing changed */
+	/*
+	 * on success the queue has the new ring, and *ring is the old one; on failure nothing has
+	 * changed
+	 */
 	KUNIT_EXPECT_MEMEQ(test, &t->cq.ring, c->ok ? &new : &old, sizeof(old));
 	KUNIT_EXPECT_MEMEQ(test, ring, c->ok ? &old : &new, sizeof(old));
 	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->arm, KWARP_CQ_ARM_SOLICITED);
@@ -348,7 +356,7 @@ static void test_req_notify(struct kunit *test)
 	hdr->arm = 0;
 	KUNIT_EXPECT_EQ(test, kwarp_cq_arm(&t->cq.ibcq, IB_CQ_NEXT_COMP | missed), 0);
 	KUNIT_EXPECT_EQ(test, hdr->arm, KWARP_CQ_ARM_NEXT);
-	/* arming for solicited events does not narrow an earlier arming for all */
+	/* arming for solicited events does not cancel an earlier arming for all completions */
 	KUNIT_EXPECT_EQ(test, kwarp_cq_arm(&t->cq.ibcq, IB_CQ_SOLICITED | missed), 0);
 	KUNIT_EXPECT_TRUE(test, hdr->arm & KWARP_CQ_ARM_NEXT);
 	KUNIT_EXPECT_EQ(test, push_entry(&t->cq, 1, KWARP_WC_SUCCESS, 0), KWARP_CQ_RAISE);

@@ -85,7 +85,7 @@ static inline void test_cq_start_at(struct test_cq *t, u32 index)
 	t->cq.ring.hdr->cons = index;
 }
 
-/* Poll like user space. Return: the oldest published entry, or NULL. */
+/* Poll like user space. Return: the oldest published entry that has not been polled, or NULL. */
 static inline const struct kwarp_cqe *test_cq_pop(struct test_cq *t)
 {
 	struct kwarp_ring_hdr *hdr = t->cq.ring.hdr;
@@ -111,7 +111,7 @@ static inline void test_cq_expect(struct kunit *test, struct test_cq *t, u64 id,
 	KUNIT_EXPECT_EQ_MSG(test, cqe->opcode, opcode, "id %llu", id);
 	KUNIT_EXPECT_EQ_MSG(test, cqe->status, status, "id %llu", id);
 	KUNIT_EXPECT_EQ(test, cqe->qpn, TEST_QPN);
-	/* 5040-5.4-8: flushed entries have the reason in vendor_err */
+	/* 5040-5.4-8: flushed entries have the reason in vendor_err, successful ones have 0 */
 	if (status == KWARP_WC_SUCCESS || status == KWARP_WC_FLUSH_ERR)
 		KUNIT_EXPECT_EQ_MSG(test, cqe->vendor_err, status ? TEST_FLUSH_CODE : 0,
 				    "id %llu", id);

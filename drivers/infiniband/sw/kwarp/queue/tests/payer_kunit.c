@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of memory accounting: all memory of a process's queue is charged to its memory cgroup; a
- * kernel consumer's is not charged, because any task may be running when it is allocated. The code
- * under test is included; its allocations really allocate, and their sizes are added up.
+ * Tests of memory accounting: all memory of the queues of a process is charged to the memory cgroup
+ * of the process. The memory of a kernel consumer's queues is not charged, because any task may be
+ * running when it is allocated. The code under test is included; its allocations really allocate,
+ * and their sizes are added up.
  */
 #include <kunit/test.h>
 

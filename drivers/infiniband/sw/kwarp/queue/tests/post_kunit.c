@@ -231,7 +231,9 @@ static void test_inline(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wqe->e.num_sge, 0);
 	KUNIT_EXPECT_EQ(test, wqe->len, INLINE);
 	KUNIT_EXPECT_MEMEQ(test, wqe->data, t->data, INLINE);
-	/* the post has copied inline data, so a later change of the buffer has no effect */
+	/*
+	 * the request has a copy of the inline data, so a later change of the buffer has no effect
+	 */
 	memset(t->data, 0, sizeof(t->data));
 	KUNIT_EXPECT_EQ(test, wqe->data[0], 255);
 
@@ -276,10 +278,7 @@ static void expect_ids(struct kunit *test, u64 first, u32 n)
 	KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_NONE);
 }
 
-/*
- * As many requests as max_wr can be posted, though the ring is larger. Only completion makes room
- * again.
- */
+/* max_wr requests can be posted, though the ring is larger. Only completion makes room again. */
 static void test_full(struct kunit *test)
 {
 	struct post_test *t = test->priv;

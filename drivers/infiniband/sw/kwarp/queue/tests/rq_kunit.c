@@ -64,7 +64,10 @@ static void start_at(struct rq_test *t, u32 index)
 	t->rq.ring.hdr->cons = index;
 }
 
-/* User space posts a receive of @n elements of @id octets each. */
+/*
+ * User space posts a receive of @n elements; the first three, for which the entry has room, have
+ * @id octets each.
+ */
 static void post_recv(struct rq_test *t, u64 id, u32 n)
 {
 	struct kwarp_ring_hdr *hdr = t->rq.ring.hdr;
@@ -242,8 +245,8 @@ static void test_flush(struct kunit *test)
 }
 
 /*
- * Make a new ring. The ring that is in *ring at the end of the test, the new or the old one, is
- * freed.
+ * Make a new ring for kwarp_rq_replace(), which exchanges it with the ring of the queue. The ring
+ * that is in *ring at the end of the test is freed.
  */
 static struct kwarp_ring *new_ring(struct kunit *test, u32 entries)
 {

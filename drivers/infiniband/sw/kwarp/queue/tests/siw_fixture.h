@@ -23,10 +23,10 @@
  * @qp: queue pair
  * @sq_put: libsiw's index of the next send to post
  * @rq_put: libsiw's index of the next receive to post
- * @cq_get: libsiw's index of the next completion
- * @wqe: the send request that was taken from the queue last
- * @rwqe: receive that was taken last
- * @limit_hit: taking @rwqe passed the SRQ's limit
+ * @cq_get: libsiw's index of the next completion to poll
+ * @wqe: copy of the send request that was taken from @sq last
+ * @rwqe: copy of the receive that was taken from @rq last
+ * @limit_hit: result of kwarp_rq_take() for @rwqe: fewer receives are left than the SRQ limit
  */
 struct siw_test {
 	struct kwarp_sq sq;

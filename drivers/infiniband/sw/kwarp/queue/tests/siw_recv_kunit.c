@@ -30,7 +30,8 @@ static void test_recv(struct kunit *test)
 
 /*
  * Receives that are still in libsiw's ring, not moved into the queue's own ring, count as left when
- * the SRQ limit is checked: the limit event comes when three receives are left in both rings.
+ * the SRQ limit is checked: with a limit of 4 the limit event comes when three receives are left in
+ * both rings together.
  */
 static void test_limit(struct kunit *test)
 {

@@ -145,8 +145,9 @@ static void test_doorbell(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, post_write(t, 2), 0);
 	take_all(test, 2, 1);
 	/*
-	 * The runner is about to end. A request that is posted before it sets NEED_KICK rings no
-	 * doorbell, but the runner sees it afterwards.
+	 * The runner is about to end. For a request that is posted before the runner sets
+	 * NEED_KICK, libsiw rings no doorbell; but the runner looks once more after setting
+	 * NEED_KICK, and finds the request.
 	 */
 	seen = kwarp_sq_posted(&t->sq);
 	KUNIT_EXPECT_EQ(test, post_write(t, 3), 0);
@@ -157,7 +158,7 @@ static void test_doorbell(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, post_write(t, 5), 1);
 }
 
-/* When all requests have completed, the program can post as many again. */
+/* When all requests have completed, the program can post ENTRIES requests again. */
 static void test_room(struct kunit *test)
 {
 	struct siw_test *t = test->priv;
@@ -216,7 +217,10 @@ static void test_full(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, kwarp_sq_empty(&t->sq));
 }
 
-/* A graceful close sends the requests that were posted before it. */
+/*
+ * A graceful close sends the requests that were posted before it: kwarp_sq_posted_all() moves them
+ * into the queue's own ring and returns the index after the last one.
+ */
 static void test_posted_all(struct kunit *test)
 {
 	struct siw_test *t = test->priv;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A send queue of user space, and functions that post to it and take from it. */
+/*
+ * A send queue of user space, and functions that post to it and take from it. Transmit runner: the
+ * context that sends for a stream at the moment.
+ */
 #ifndef KWARP_QUEUE_SQ_FIXTURE_H
 #define KWARP_QUEUE_SQ_FIXTURE_H
 
@@ -49,7 +52,7 @@ static inline void start_at(struct sq_test *t, u32 index)
 	t->sq.ring.hdr->cons = index;
 }
 
-/* User space posts a request of @id octets. */
+/* User space posts a request with one element of @id octets (a Local Invalidate has none). */
 static inline void post_send(struct sq_test *t, u64 id, u8 opcode, u16 flags)
 {
 	struct kwarp_ring_hdr *hdr = t->sq.ring.hdr;

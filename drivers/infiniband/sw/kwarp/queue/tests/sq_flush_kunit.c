@@ -45,7 +45,7 @@ static void test_flush(struct kunit *test)
 	expect_none(test);
 	KUNIT_EXPECT_EQ(test, ring_cons(t), 7);
 
-	/* a second flush completes only later requests */
+	/* a second flush completes only requests that were posted after the first flush */
 	kwarp_sq_flush(&t->sq, TEST_FLUSH_CODE);
 	expect_none(test);
 	post_send(t, 8, KWARP_WR_READ, 0);
@@ -84,7 +84,10 @@ static void test_flush_reads(struct kunit *test)
 	expect_none(test);
 }
 
-/* A failed request completes without a flush if no earlier request is incomplete. */
+/*
+ * If all earlier requests have completed, a failed request completes when kwarp_sq_sent() is called
+ * for it; no flush is needed.
+ */
 static void test_failed_sent(struct kunit *test)
 {
 	struct sq_test *t = test->priv;

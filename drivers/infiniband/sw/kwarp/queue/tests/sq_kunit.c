@@ -90,8 +90,8 @@ static void test_overrun(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_CORRUPT);
 
 	/*
-	 * Post 200 has overwritten the entry of request 100, but that request completes with its
-	 * own id: kwarp_sq_take() has kept it.
+	 * Request 200 has overwritten the entry of request 100, but request 100 completes with its
+	 * own id, because kwarp_sq_take() has copied the id.
 	 */
 	kwarp_sq_flush(&t->sq, TEST_FLUSH_CODE);
 	expect_cqe(test, 100, KWARP_WR_READ, KWARP_WC_FLUSH_ERR);
@@ -221,7 +221,7 @@ static void test_unsignaled(struct kunit *test)
  * @posted: number of requests posted
  * @taken: number of requests taken
  * @sent: number of requests reported as sent
- * @answered: index of the first request that may be a Read without response
+ * @answered: no request before this index is a Read without a response
  * @done: number of requests completed
  */
 struct model {
@@ -254,7 +254,7 @@ static void walk_post(struct sq_test *t, struct model *m, u32 rnd)
 	m->posted++;
 }
 
-/* Answer the oldest Read without a response, because responses come in order. */
+/* Answer the oldest taken Read that has no response, because responses come in order. */
 static void walk_answer(struct sq_test *t, struct model *m, u32 base)
 {
 	while (m->answered < m->taken && !m->req[m->answered].read)

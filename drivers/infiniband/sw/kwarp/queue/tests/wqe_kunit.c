@@ -52,8 +52,8 @@ static u32 sgl_sum(u32 n)
 
 /**
  * struct opcode_case - what a request of one opcode may have
- * @user: user space may post it
- * @kernel: kernel consumers may post it
+ * @user: user space may post such a request
+ * @kernel: kernel consumers may post such a request
  * @sges: largest number of elements
  * @inl: the payload may be inline
  * @least: smallest number of elements
@@ -81,7 +81,7 @@ static const struct opcode_case opcodes[U8_MAX + 1] = {
 	[KWARP_WR_CMP_SWAP]	= { true, true, 1, false, 1 },
 };
 
-/* Load all 256 opcodes, each with every number of elements, and inline. */
+/* Load all 256 opcodes, each with 0 to KWARP_MAX_SGE + 1 elements, and with inline payload. */
 static void test_opcode(struct kunit *test)
 {
 	struct kwarp_sqe *e = new_slot(test, 512);
@@ -113,7 +113,7 @@ static void test_opcode(struct kunit *test)
 	}
 }
 
-/* 7306-D-7: the operand of an atomic operation has eight octets. */
+/* 7306-D-7: the buffer of an atomic operation has eight octets. */
 static void test_atomic_length(struct kunit *test)
 {
 	struct kwarp_sqe *e = new_slot(test, 64);
@@ -306,7 +306,7 @@ static void test_rwqe_sum(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rwqe->len, c->sum);
 }
 
-/* Changes of the slot after the load have no effect. */
+/* Changes of the slot after the load do not change the loaded request. */
 static void test_private(struct kunit *test)
 {
 	struct kwarp_sqe *e = new_slot(test, 128);
