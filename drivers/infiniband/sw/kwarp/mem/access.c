@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Access checks on every segment: state, key, protection domain, stream, rights and bounds
- * (RFC 5041 section 7.1, RFC 5040 section 7.2); and the check whether a stream may invalidate an
- * STag.
+ * Access checks for every DDP segment and every local access: valid STag and right key, protection
+ * domain, stream, rights and bounds (RFC 5041 section 7.1, RFC 5040 section 7.2); and the check
+ * whether a stream may invalidate an STag.
  *
  * Numbers such as 5041-7.1-18 name requirements of RFCs, see Documentation/conformance.
  */
@@ -12,7 +12,7 @@
 
 /**
  * kwarp_mem_check - validate one access
- * @mr: region found by the STag's index, or NULL
+ * @mr: region or window found by the STag's index, or NULL
  * @stag: STag as given, key included
  * @stream: stream of the access
  * @addr: tagged offset, or virtual address
@@ -47,15 +47,18 @@ enum kwarp_mem_err kwarp_mem_check(const struct kwarp_mr *mr, u32 stag,
 	 */
 	if (mr->kind == KWARP_MR_WINDOW) {
 		/*
-		 * data_race(): without the lock this is only a first look; callers that copy hold
-		 * the lock
+		 * data_race(): only a first look, unless the caller is between kwarp_mr_begin() and
+		 * kwarp_mr_end(), where @stream cannot change
 		 */
 		if (!mr->pd_wide && data_race(mr->stream) != stream)
 			return KWARP_MEM_STREAM;
 		if (!rights)
 			return KWARP_MEM_ACCESS;
 	}
-	/* A right is missing: 5040-8.1.1-5. data_race(): callers that copy hold the lock */
+	/*
+	 * A right is missing: 5040-8.1.1-5. data_race(): between kwarp_mr_begin() and
+	 * kwarp_mr_end() @access cannot change
+	 */
 	if ((data_race(mr->access) & rights) != rights)
 		return KWARP_MEM_ACCESS;
 	/* The end of the access wraps: 5041-7.1-18, 5040-7.2-13 */
@@ -64,21 +67,25 @@ enum kwarp_mem_err kwarp_mem_check(const struct kwarp_mr *mr, u32 stag,
 	/* Out of bounds (all kernel memory has no bounds): 5041-7.1-16, -17; 5040-7.2-11, -12 */
 	if (mr->kind == KWARP_MR_DMA)
 		return KWARP_MEM_OK;
-	/* data_race(): callers that copy hold the lock, so @va cannot change */
+	/* data_race(): between kwarp_mr_begin() and kwarp_mr_end() @va cannot change */
 	va = data_race(mr->va);
-	/* data_race(): callers that copy hold the lock, so @length cannot change */
+	/* data_race(): between kwarp_mr_begin() and kwarp_mr_end() @length cannot change */
 	length = data_race(mr->length);
 	if (addr < va || addr - va > length || len > length - (addr - va))
 		return KWARP_MEM_BOUNDS;
 	return KWARP_MEM_OK;
 }
 
-/* May the consumer of @stream (or with @remote its peer) invalidate the valid STag of @mr? */
+/* May the consumer invalidate the valid STag of @mr on @stream? With @remote: may the peer? */
 static bool may_revoke_stag(const struct kwarp_mr *mr, const struct kwarp_mem_stream *stream,
 			    bool remote)
 {
 	lockdep_assert_held_write(&mr->lock);
-	/* A window of type 1 cannot be invalidated: only another bind unbinds it. */
+	/*
+	 * A window of type 1 cannot be invalidated: only another bind unbinds it, or its
+	 * deallocation. A window of type 2 can be invalidated only on the stream that bound the
+	 * window.
+	 */
 	if (mr->kind == KWARP_MR_WINDOW && (mr->pd_wide || mr->stream != stream))
 		return false;
 	if (!remote)
@@ -91,25 +98,25 @@ static bool may_revoke_stag(const struct kwarp_mr *mr, const struct kwarp_mem_st
 
 /**
  * kwarp_mr_revoke - invalidate an STag (Local Invalidate, Send with Invalidate)
- * @mr: region found by the STag's index
+ * @mr: region or window found by the STag's index, or NULL
  * @stag: STag as given
  * @stream: stream on which the request was posted or the message came
  * @remote: true: the peer of @stream asks for it (Send with Invalidate); false: the consumer
  *
  * Only fast-register regions and windows of type 2 can be invalidated: a region of user space is
- * shared by all streams of its protection domain (5040-8.1.1-7).  The consumer can invalidate a
+ * shared by all streams of its protection domain (5040-8.1.1-7). The consumer can invalidate a
  * fast-register region on any stream of the protection domain, a peer only on the stream that
- * registered it.  A window is unbound: after the return it can be bound again, and its region can
- * be deregistered.
+ * registered it. A peer can invalidate only what gives peers a right. A window is unbound: after
+ * the return it can be bound again, and its region can be deregistered.
  *
  * The consumer may invalidate an STag that is invalid already, because the peer may have
- * invalidated it before, or the registration may not have been carried out.  For the peer that is
- * an error (5040-7.2-4).
+ * invalidated the STag before, or the registration may not have been carried out. If a peer does
+ * so, that is an error (5040-7.2-4).
  *
  * When this function returns, no copy by the STag is under way any more.
  *
  * Context: any but hard interrupt; the caller holds a reference.
- * Return: false if the STag cannot be invalidated.
+ * Return: false: @stream or its peer may not invalidate the STag.
  */
 bool kwarp_mr_revoke(struct kwarp_mr *mr, u32 stag, const struct kwarp_mem_stream *stream,
 		     bool remote)

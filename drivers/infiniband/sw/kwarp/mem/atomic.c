@@ -23,7 +23,7 @@
 #define MAX_TRIES	4096
 
 /*
- * Return: pointer to the eight octets at @addr of the region; NULL if they are not contiguous and
+ * Return: pointer to the eight octets at @addr of the region; NULL: they are not contiguous, or not
  * aligned to 8 octets. 7306-5.2.1-6: the address in memory has to be aligned, not the tagged
  * offset.
  */
@@ -37,14 +37,15 @@ static atomic64_t *word_at(const struct kwarp_mr *mr, u64 addr)
 
 /**
  * kwarp_mr_atomic - carry out an atomic operation
- * @mr: region; the caller has checked the access to eight octets, see kwarp_mr_begin()
+ * @mr: region or window; the caller is between kwarp_mr_begin() and kwarp_mr_end(), and has checked
+ *	the access to eight octets
  * @addr: address of the eight octets
  * @req: operation, with a known operation code
- * @old: result: value before the operation; NULL: only check whether it is possible
+ * @old: result: value before the operation; NULL: only check whether the operation is possible
  *
  * Context: any but hard interrupt.
- * Return: false if the eight octets are not contiguous and aligned, or if another processor changed
- * them during each of MAX_TRIES attempts.  Memory is unchanged then (7306-5.1.1-2, -4;
+ * Return: false: the eight octets are not contiguous, or not aligned, or another processor changed
+ * them during each of MAX_TRIES attempts; this call has not changed them (7306-5.1.1-2, -4;
  * 7306-5.1.2-4 to -6).
  */
 bool kwarp_mr_atomic(const struct kwarp_mr *mr, u64 addr, const struct kwarp_atomic_req *req,

@@ -7,12 +7,13 @@
  *
  * A mapping does not keep the memory of a buffer in place: drivers of GPUs pin a buffer only while
  * a device is attached, and may move a buffer that is only mapped. So kwarp accepts only exporters
- * whose memory never moves. Other exporters are not even asked to map, because the dma-buf core
- * warns if the mapping fails.
+ * whose memory never moves. kwarp does not even ask other exporters to map a buffer, because the
+ * dma-buf core warns if the mapping fails.
  *
- * The CPU access (dma_buf_begin_cpu_access()) lasts from the registration to the end of the region,
- * for reading and writing. If the exporter's device is not coherent, programs have to synchronize
- * its accesses with the region as they do for their own mapping (DMA_BUF_IOCTL_SYNC).
+ * The CPU access (dma_buf_begin_cpu_access()), for reading and writing, lasts from the registration
+ * to the end of the region. If the exporter's device is not coherent, programs have to synchronize
+ * the accesses of that device with the region as they do for their own mapping
+ * (DMA_BUF_IOCTL_SYNC).
  */
 #include <linux/dma-buf.h>
 #include <linux/fs.h>
@@ -70,10 +71,10 @@ static bool begins_large_folio(struct page *page)
 
 /*
  * Check for a bug of udmabuf in Linux 6.12: where the buffer has any page of a large folio, the
- * kernel mapping has the first page of that folio, so it is other memory than the process sees.
- * The check: after the first page of a large folio the mapping has to have the folio's second page.
- * A buffer that ends with the first page of a folio is refused, too, because its mapping looks the
- * same with the bug.
+ * kernel mapping has the first page of that folio, so the kernel sees other memory than the
+ * process. The check: after the first page of a large folio the mapping has to have the folio's
+ * second page. A buffer that ends with the first page of a large folio is refused, too, because its
+ * mapping looks the same with the bug.
  */
 static bool mapping_is_correct(const struct dma_buf *buf, const void *vaddr)
 {
@@ -190,10 +191,10 @@ bool kwarp_dmabuf_is_writable(const struct kwarp_dmabuf *d)
 }
 
 /**
- * kwarp_dmabuf_pieces - fill the pieces of a region over a part of a buffer
+ * kwarp_dmabuf_pieces - set the addresses of the pieces of a region over a part of a buffer
  * @d: the buffer
  * @offset: offset in the buffer of the region's first octet
- * @mr: region with room for kwarp_dmabuf_count() pieces
+ * @mr: region; its max_chunks is what kwarp_dmabuf_count() returned
  */
 void kwarp_dmabuf_pieces(const struct kwarp_dmabuf *d, u64 offset, struct kwarp_mr *mr)
 {

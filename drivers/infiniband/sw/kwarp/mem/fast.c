@@ -111,7 +111,9 @@ int kwarp_mr_map_sg(struct kwarp_mr *mr, struct scatterlist *sg, int nents,
 	return n;
 }
 
-/* Put the mapped page list, if there is a new one, in force (REG_MR). */
+/*
+ * Put the page list that the consumer has mapped since the last REG_MR in force, if there is one.
+ */
 static void take_page_list(struct kwarp_mr *mr)
 {
 	struct kwarp_mr_list *next = &mr->next;
@@ -131,9 +133,9 @@ static void take_page_list(struct kwarp_mr *mr)
 /**
  * kwarp_mr_activate - carry out REG_MR
  * @mr: fast-register region
- * @stag: new STag; only the key may differ
+ * @stag: new STag; only its key may differ from the old one
  * @access: IB_ACCESS_*
- * @stream: stream of the request; only its peer may invalidate the region
+ * @stream: stream of the request; of all peers only that of this stream may invalidate the region
  *
  * The first address of the region is ibmr.iova at the time of this call: consumers may change it
  * after mapping (NFS/RDMA puts the XID there).

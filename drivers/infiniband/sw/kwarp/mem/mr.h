@@ -8,10 +8,11 @@
  * references, and invalidation for the region's lock: when either returns, no access by that STag
  * is under way (RFC 5041 8.3.1 item 6).
  *
- * A window is an STag of its own for a part of a region.  It is a struct kwarp_mr like a region, so
- * that an access through it costs the same: while it is bound, its @chunk points into the region's
- * list.  Only the stream that bound a window of type 2 may use it (RFC 5041 8.2, stream
- * association); a window of type 1 is, like a region, for all streams of its protection domain.
+ * A window is an STag of its own for a part of a region. A window is a struct kwarp_mr like a
+ * region, so that an access through it costs the same: while it is bound, its @chunk (the addresses
+ * of its pieces of memory) points into the region's list. Only the stream that bound a window of
+ * type 2 may use it (RFC 5041 8.2, stream association); a window of type 1 is, like a region, for
+ * all streams of its protection domain.
  *
  * Numbers such as 5040-8.1.1-6 name requirements of RFCs, see Documentation/conformance.
  */
@@ -38,15 +39,15 @@ enum kwarp_mem_err {
 	KWARP_MEM_OK,
 	KWARP_MEM_STAG,		/* no such STag, wrong key, or the STag is not valid */
 	KWARP_MEM_STREAM,	/* other protection domain, or a window of another stream */
-	KWARP_MEM_ACCESS,	/* the region or window does not give the right */
-	KWARP_MEM_WRAP,		/* address + length wraps 2^64 */
-	KWARP_MEM_BOUNDS,	/* outside of the region */
+	KWARP_MEM_ACCESS,	/* the region or window does not give a needed right */
+	KWARP_MEM_WRAP,		/* address + length is 2^64 or more */
+	KWARP_MEM_BOUNDS,	/* not entirely inside the region or window */
 };
 
 /**
  * struct kwarp_window_range - part of a region that a window shall cover
- * @addr: address of the first octet in the region
- * @length: octets; 0: unbind the window (type 1 only)
+ * @addr: address in the region of the window's first octet
+ * @length: octets in the window; 0: unbind the window (type 1 only)
  * @access: IB_ACCESS_REMOTE_READ, IB_ACCESS_REMOTE_WRITE, IB_ACCESS_REMOTE_ATOMIC, IB_ZERO_BASED
  */
 struct kwarp_window_range {
@@ -67,9 +68,9 @@ static inline u64 kwarp_mr_room(const struct kwarp_mr *mr, u64 addr)
  *
  * The caller checks the access and copies between kwarp_mr_begin() and kwarp_mr_end(). So an
  * invalidation, which takes the lock for writing, is final when it returns (5040-8.1.1-6). Regions
- * of user space are revoked only by deregistration, which waits for references: they need no lock,
- * and __acquire() is only for sparse. A bound window keeps its region registered, so the memory of
- * a valid window exists while the lock is held.
+ * of user space and of all kernel memory are revoked only by deregistration, which waits for
+ * references: they need no lock, and __acquire() is only for sparse. A bound window keeps its
+ * region registered, so the memory of a valid window exists while the lock is held.
  *
  * Context: any but hard interrupt; the caller may not sleep before kwarp_mr_end().
  */
@@ -145,7 +146,7 @@ u64 kwarp_dmabuf_count(u64 length);
 void kwarp_dmabuf_pieces(const struct kwarp_dmabuf *d, u64 offset, struct kwarp_mr *mr);
 
 /**
- * struct kwarp_mr_place - part of a dma-buf that a region covers
+ * struct kwarp_mr_place - part of a dma-buf that a region covers, and its address
  * @offset: offset in the buffer of the region's first octet
  * @length: octets, not 0
  * @iova: address by which requests and peers name the region

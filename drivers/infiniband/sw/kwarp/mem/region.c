@@ -41,7 +41,10 @@ static struct kwarp_backing *backing_new(struct ib_umem *umem, struct kwarp_dmab
 	return b;
 }
 
-/* Undo backing_new() after an error: the caller of the create function keeps the pages. */
+/*
+ * Drop a reference after an error, without releasing the pages: the caller of the create function
+ * still owns them.
+ */
 static void backing_drop(struct kwarp_backing *b)
 {
 	if (b && refcount_dec_and_test(&b->users))
@@ -61,8 +64,8 @@ static void backing_put(struct kwarp_backing *b)
 }
 
 /*
- * Allocate a region.  The memory of a program's region is charged to the program's memory cgroup;
- * that of a kernel consumer's region is not charged.
+ * Allocate a region or window. The memory of a program's region is charged to the program's memory
+ * cgroup; that of a kernel consumer's region is not charged.
  */
 static struct kwarp_mr *mr_new(struct ib_pd *pd, enum kwarp_mr_kind kind,
 			       u32 max_chunks)
@@ -105,7 +108,7 @@ static void mr_free(struct kwarp_mr *mr)
 	kfree_rcu(mr, rcu);
 }
 
-/* Give the region an STag and make it visible to lookups.  On failure @mr is freed. */
+/* Give the region an STag and make the region visible to lookups. On failure @mr is freed. */
 static struct kwarp_mr *mr_register(struct kwarp_dev *kdev, struct kwarp_mr *mr, u8 key,
 				    bool valid)
 {
@@ -165,7 +168,10 @@ static void user_chunks(struct kwarp_mr *mr)
 /* Limit the list of pointers to less than 2 GiB: kvmalloc() warns about larger allocations. */
 #define MAX_CHUNKS	(INT_MAX / sizeof(u8 *))
 
-/* Allocate a region of user space. Takes over the caller's reference on @b, also on failure. */
+/*
+ * Allocate a region of user space, which takes over the caller's reference on @b. On failure that
+ * reference is dropped.
+ */
 static struct kwarp_mr *user_new(struct ib_pd *pd, u64 chunks, struct kwarp_backing *b,
 				 int access)
 {
@@ -269,7 +275,8 @@ static void copy_chunks(struct kwarp_mr *mr, const struct kwarp_mr *old)
  * kwarp_mr_create_same - region over the memory of another region, with the same addresses
  * @kdev: device
  * @pd: protection domain
- * @old: the other region, a KWARP_MR_USER; the caller keeps it from being destroyed during the call
+ * @old: the other region, a KWARP_MR_USER; the caller keeps @old from being destroyed during the
+ *	call
  * @access: IB_ACCESS_*
  *
  * Context: process, may sleep.
@@ -316,7 +323,11 @@ bool kwarp_mr_is_writable(const struct kwarp_mr *mr)
 	return b->umem ? b->umem->writable : kwarp_dmabuf_is_writable(b->dmabuf);
 }
 
-/* Allocate a fast-register region's second list, to be filled while the first list is in use. */
+/*
+ * Allocate the second list of a fast-register region, which is filled while the first list is in
+ * use, and with @gaps also the list @before that goes with each of the two. Return: false: out of
+ * memory.
+ */
 static bool fast_lists(struct kwarp_mr *mr, bool gaps)
 {
 	u32 n = mr->max_chunks;
@@ -333,7 +344,7 @@ static bool fast_lists(struct kwarp_mr *mr, bool gaps)
  * kwarp_mr_create_fast - region whose memory a kernel consumer names later
  * @kdev: device
  * @pd: protection domain
- * @max_chunks: number of pages, or with @gaps of pieces
+ * @max_chunks: largest number of pages, or with @gaps of pieces
  * @gaps: pieces may have any size and begin and end anywhere (IB_MR_TYPE_SG_GAPS)
  *
  * Context: process, may sleep.

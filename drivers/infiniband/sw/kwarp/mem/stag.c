@@ -20,14 +20,15 @@
 /**
  * kwarp_stag_alloc - reserve an STag
  * @kdev: device
- * @mr: region that will own it
- * @key: consumer key, low octet
+ * @mr: region or window that will own the STag
+ * @key: low octet of the STag (the consumer's key)
  *
  * The table entry is only reserved: the region cannot be found before
  * kwarp_stag_publish().
  *
  * Context: process, may sleep.
- * Return: 0, -ENOMEM.
+ * Return: 0; -ENOMEM: out of memory, the device has KWARP_MAX_MR regions and windows, or none of
+ * STAG_TRIES random indices was free.
  */
 int kwarp_stag_alloc(struct kwarp_dev *kdev, struct kwarp_mr *mr, u8 key)
 {
@@ -68,8 +69,8 @@ void kwarp_stag_publish(struct kwarp_dev *kdev, struct kwarp_mr *mr)
 void kwarp_stag_free(struct kwarp_dev *kdev, struct kwarp_mr *mr)
 {
 	/*
-	 * READ_ONCE: a REG_MR or bind that found the region before may change the key at the same
-	 * time.  The index never changes.
+	 * READ_ONCE: a REG_MR or bind that looked up the region earlier may change the key at the
+	 * same time. The index never changes.
 	 */
 	xa_erase(&kdev->stags, READ_ONCE(mr->stag) >> 8);
 	atomic_dec(&kdev->num_mr);

@@ -30,7 +30,8 @@ enum kwarp_mr_kind {
  * @pd: protection domain; immutable
  * @id: unique number, different for each stream even on the same queue pair; read with READ_ONCE(),
  *	because a new number is set when the stream ends
- * @windows: windows of type 2 bound to this stream; protected by the binding lock, see window.c
+ * @windows: windows of type 2 bound to this stream; protected by the binding lock, a spinlock in
+ *	window.c
  */
 struct kwarp_mem_stream {
 	struct ib_pd *pd;
@@ -41,7 +42,7 @@ struct kwarp_mem_stream {
 /**
  * struct kwarp_mr_list - page list that waits for REG_MR (KWARP_MR_FAST)
  * @fresh: the consumer has mapped this list since the last REG_MR
- * @chunk: as in struct kwarp_mr, with room for @max_chunks entries
+ * @chunk: as in struct kwarp_mr, with room for kwarp_mr.max_chunks entries
  * @nchunks: as in struct kwarp_mr
  * @shift: as in struct kwarp_mr
  * @offset: as in struct kwarp_mr
@@ -61,11 +62,11 @@ struct kwarp_mr_list {
 /**
  * struct kwarp_mr - one region or window
  * @ibmr: RDMA core's object; lkey and rkey are the STag; not used by windows
- * @rcu: freed after a grace period, because lookup is lock-free
+ * @rcu: to free the object after a grace period, because lookup is lock-free
  * @refs: one for the registration, one for each lookup that is in use
  * @idle: completed when @refs is zero
- * @lock: KWARP_MR_FAST and KWARP_MR_WINDOW only: held for reading from the check of an
- *	access to the end of its copy, for writing to change @valid; any context, bottom
+ * @lock: KWARP_MR_FAST and KWARP_MR_WINDOW only: held for reading from the check of an access to
+ *	the end of its copy, for writing to change @valid; any context but hard interrupt, bottom
  *	halves disabled
  * @kind: immutable
  * @valid: the STag may be used; accessed with READ_ONCE() and WRITE_ONCE()
@@ -79,16 +80,16 @@ struct kwarp_mr_list {
  * @va: first valid address (tagged offset)
  * @length: octets
  * @backing: KWARP_MR_USER: owner of the pages, see region.c; a reference is held
- * @chunk: kernel addresses of the pieces, each 1 << @shift octets long; @chunk of a window points
- *	into the list of its region
+ * @chunk: kernel addresses of the pieces, each 1 << @shift octets long unless @before is set;
+ *	@chunk of a window points into the list of its region
  * @nchunks: entries of @chunk in use
  * @max_chunks: entries of @chunk allocated
  * @shift: log2 of the size of a piece
  * @offset: offset of the region's first octet in chunk[0]
  * @before: NULL: all pieces have the same size.  KWARP_MR_FAST with gaps: pieces have any size, and
  *	before[i] octets of the region lie before piece i
- * @next: KWARP_MR_FAST: page list that the next REG_MR puts in force.  The consumer may map it
- *	while the region is still valid, but not twice at a time
+ * @next: KWARP_MR_FAST: page list that the next REG_MR puts in force. The consumer may map this
+ *	list while the region is still valid, but may not map it twice at the same time
  * @windows: KWARP_MR_USER: number of windows bound to the region; protected by the binding lock
  * @parent: KWARP_MR_WINDOW: region to which the window is bound, or NULL; protected by the binding
  *	lock

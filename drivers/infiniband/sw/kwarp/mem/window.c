@@ -96,8 +96,8 @@ static void open_window(struct kwarp_mr *mw, u32 stag, struct kwarp_mr *mr,
 }
 
 /*
- * Invalidate a region or window. No access begins after this. If its kind has a lock
- * (kwarp_mr.lock), all earlier accesses have ended, too.
+ * Invalidate a region or window. No access passes its check after this. If the kind of @mr has a
+ * lock (kwarp_mr.lock), all earlier accesses have ended, too.
  */
 static void shut_mr(struct kwarp_mr *mr)
 {
@@ -172,10 +172,10 @@ static void bind_window(struct kwarp_mr *mw, u32 stag, struct kwarp_mr *mr,
  * kwarp_window_bind - carry out a bind
  * @mw: window
  * @stag: new STag of the window; only the key may differ from the old one
- * @mr: region; NULL if the length of @range is 0
+ * @mr: region; NULL: only a bind of 0 octets is allowed
  * @lkey: STag of @mr as posted
  * @stream: stream of the request; a window of type 2 belongs to it afterwards
- * @range: part of @mr that the window covers
+ * @range: part of @mr that the window is to cover
  *
  * Context: any but hard interrupt; the caller holds references on @mw and @mr.
  * Return: false if the bind is not allowed; nothing has changed then.

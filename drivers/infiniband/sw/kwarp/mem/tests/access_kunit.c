@@ -138,7 +138,7 @@ static const struct bounds_case {
 	{ "from the region around to it", VA, LEN, VA, U64_MAX, KWARP_MEM_WRAP },
 	{ "from the region to U64_MAX", VA, LEN, VA, U64_MAX - VA, KWARP_MEM_BOUNDS },
 	{ "nothing at U64_MAX", VA, LEN, U64_MAX, 0, KWARP_MEM_BOUNDS },
-	/* regions that end at the last address of 64 bits */
+	/* regions whose last octet is at U64_MAX - 1, so that their end is U64_MAX */
 	{ "top: all of it", U64_MAX - 16, 16, U64_MAX - 16, 16, KWARP_MEM_OK },
 	{ "top: last octet", U64_MAX - 16, 16, U64_MAX - 1, 1, KWARP_MEM_OK },
 	{ "top: nothing at the end", U64_MAX - 16, 16, U64_MAX, 0, KWARP_MEM_OK },
@@ -170,7 +170,10 @@ static void test_bounds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, check_access(mr, c->addr, c->len), c->want);
 }
 
-/* A region over all kernel memory has no bounds; only addresses that wrap are refused. */
+/*
+ * A region over all kernel memory has no bounds: of the addresses, only those that wrap are
+ * refused.
+ */
 static void test_dma(struct kunit *test)
 {
 	struct kwarp_mr *mr = new_region(test, KWARP_MR_DMA);
@@ -256,7 +259,10 @@ static void test_revoke_sibling(struct kunit *test)
 			      "the consumer may on any stream");
 }
 
-/* 5040-8.1.1-7: no stream may invalidate memory that all streams of the domain share */
+/*
+ * 5040-8.1.1-7: neither consumer nor peer may invalidate a region of user space or the region over
+ * all kernel memory, because all streams of the domain share them
+ */
 static void test_revoke_kind(struct kunit *test)
 {
 	static const enum kwarp_mr_kind kinds[] = { KWARP_MR_USER, KWARP_MR_DMA };

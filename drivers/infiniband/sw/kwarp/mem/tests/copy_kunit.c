@@ -155,7 +155,10 @@ static void test_dma(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, mem, "\0kernel\0", 8);
 }
 
-/* Use positions and lengths that need more than 32 bits; the memory itself is not accessed. */
+/*
+ * Use a region of nearly 5 GiB, where positions need more than 32 bits; the memory itself is not
+ * accessed.
+ */
 static void test_span_large(struct kunit *test)
 {
 	const u64 gig = SZ_1G;
@@ -180,8 +183,8 @@ static void test_span_large(struct kunit *test)
 }
 
 /*
- * Put the pages in random order; some stay next to each other, so that spans of several pages
- * occur.
+ * Put the pieces of the region in random order; some stay next to each other, so that spans of
+ * several pieces occur.
  */
 static void shuffle_pages(struct layout_case *c, struct rnd_state *rnd)
 {
@@ -196,7 +199,10 @@ static void shuffle_pages(struct layout_case *c, struct rnd_state *rnd)
 	}
 }
 
-/* Return: a random length up to @max; half of all are at most 64: short ones find more bugs. */
+/*
+ * Return: a random length up to @max; half of the lengths are at most 64, because short copies find
+ * more bugs.
+ */
 static u32 some_length(struct rnd_state *rnd, u32 max)
 {
 	u32 r = prandom_u32_state(rnd);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of regions over a dma-buf: which buffers are refused, that a failed call gives back what it
- * took, and where the pieces of the region lie. dmabuf.c is included below; the exporter of the
- * buffer is a stand-in.
+ * took, and where the pieces of the region lie. dmabuf.c is included below. The exporter of the
+ * buffer, and the functions of the dma-buf core, are stand-ins.
  */
 #include <kunit/test.h>
 #include <linux/dma-buf.h>
@@ -217,7 +217,10 @@ static const struct layout_case {
 
 KUNIT_ARRAY_PARAM_DESC(layout, layout_cases, desc);
 
-/* A mapping that may show other pages than the buffer's is refused, and everything is undone. */
+/*
+ * kwarp_dmabuf_get() refuses a mapping that may have other pages than the buffer, and undoes
+ * everything.
+ */
 static void test_dmabuf_layout(struct kunit *test)
 {
 	const struct layout_case *c = test->param_value;

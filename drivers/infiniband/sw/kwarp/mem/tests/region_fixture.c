@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Fixture of the tests of region.c and fast.c, see region_fixture.h. The code under test is
- * included.
+ * Fixture of the tests of region.c and fast.c: stand-ins for the functions that these files call.
+ * The code under test is included. A region is a list of pieces of memory. The memory of the test
+ * process begins at address BASE and consists of PIECES pieces of PIECE octets (region_fixture.h).
  */
 #include "region_fixture.h"
 
@@ -15,8 +16,8 @@ bool region_no_stag;
 static unsigned long chosen_best_pgsz(struct ib_umem *umem, unsigned long sizes, u64 virt)
 {
 	/*
-	 * Check that the code under test asks for pieces that are aligned in the process's address
-	 * space.
+	 * Find no size unless the code under test asks for pieces that are aligned in the address
+	 * space of the process, and accepts region_chosen_size.
 	 */
 	if (virt != umem->address || !(sizes & region_chosen_size))
 		return 0;
@@ -109,13 +110,16 @@ void kwarp_mr_put(struct kwarp_mr *mr)
 	complete(&mr->idle);
 }
 
-/* Return: kernel address of the octet at address BASE + @at of the process. */
+/* Return: kernel address of the octet that the process has at address BASE + @at. */
 u8 *region_process_octet(const struct region_test *t, u64 at)
 {
 	return (u8 *)page_address(t->pages[at / PIECE]) + at % PIECE;
 }
 
-/* Pin @length octets from BASE + @from on: whole pages, one scatterlist element for each piece. */
+/*
+ * Pin the @length octets that the process has from address BASE + @from on: whole pages, one
+ * scatterlist element for each piece.
+ */
 void region_pin_memory(struct kunit *test, u64 from, u64 length)
 {
 	struct region_test *t = test->priv;

@@ -35,14 +35,17 @@
 #include "../../kwarp.h"
 #include "../mr.h"
 
-/* Address of the test memory in the process; a multiple of the largest piece of the tests. */
+/*
+ * Address of the test memory in the process; a multiple of PIECE, the size of the largest pieces in
+ * the tests.
+ */
 #define BASE	0x7f0000400000UL
 #define IOVA	0x1234567890abULL
 #define ORDER	4
 #define PIECE	(PAGE_SIZE << ORDER)
 #define PIECES	3
 
-/* Largest number of pieces in the list that a kernel consumer maps. */
+/* Number of pieces for which the list of a fast-register region has room. */
 #define LISTED	5
 
 struct region_test {
@@ -50,12 +53,15 @@ struct region_test {
 	struct ib_pd pd;
 	struct ib_uobject uobject;
 	struct ib_umem umem;
-	struct page *pages[PIECES];	/* of 1 << ORDER pages each */
+	struct page *pages[PIECES];	/* first page of each piece */
 };
 
-/* Size of pieces that the stand-in for ib_umem_find_best_pgsz() chooses. */
+/* Size of pieces that the stand-in for ib_umem_find_best_pgsz() returns. */
 extern unsigned long region_chosen_size;
-/* Calls of ib_umem_release() (region_released) and kwarp_dmabuf_put() (region_buffers_put). */
+/*
+ * Numbers of calls: of ib_umem_release() (region_released) and of kwarp_dmabuf_put()
+ * (region_buffers_put).
+ */
 extern u32 region_released, region_buffers_put;
 /* Octets allocated: those charged to the memory cgroup of the process (paid), and the others. */
 extern size_t region_paid, region_unpaid;

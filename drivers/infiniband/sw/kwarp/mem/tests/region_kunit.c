@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Creation of regions over pinned pages and over a dma-buf: each octet of the region has to be the
- * same memory that the creator sees, in as few pieces as possible. Also tested: which memory is
- * charged to the process.
+ * Tests of the creation of regions over pinned pages and over a dma-buf: each octet of the region
+ * has to be the same memory that the creator sees, in as few pieces as possible. Also tested: which
+ * memory is charged to the memory cgroup of the process.
  *
  * Numbers such as 5040-8.1.1-3 name requirements of RFCs, see Documentation/conformance.
  */
@@ -61,7 +61,10 @@ static void test_no_size(struct kunit *test)
 	expect_region(test, 100, PIECE, 0, (PIECE + 100 - 1) / PAGE_SIZE + 1);
 }
 
-/* The region releases the buffer at its end; after a failed creation the caller still owns it. */
+/*
+ * kwarp_mr_destroy() releases the buffer of the region; after a failed creation the caller still
+ * owns the buffer.
+ */
 static void test_dmabuf_owner(struct kunit *test)
 {
 	const struct kwarp_mr_place place = { .offset = 5, .length = 2 * PIECE, .iova = IOVA };
@@ -93,7 +96,10 @@ static void test_dmabuf_owner(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, region_buffers_put, 1);
 }
 
-/* The last region over the same pages releases them, whichever region that is. */
+/*
+ * Of two regions over the same pages the one that is destroyed last releases the pages, whether it
+ * is the old or the new one.
+ */
 static void test_same(struct kunit *test)
 {
 	struct region_test *t = test->priv;
@@ -158,7 +164,7 @@ static void test_all_memory(struct kunit *test)
 	kwarp_mr_destroy(&t->kdev, mr);
 }
 
-/* ---------------------------------------------------------------- who pays */
+/* ---------------------------------------------------------- memory accounting */
 
 static struct kwarp_mr *make_user(struct kunit *test)
 {
@@ -183,7 +189,10 @@ static struct kwarp_mr *make_fast(struct kunit *test)
 	return kwarp_mr_create_fast(&t->kdev, &t->pd, LISTED, false);
 }
 
-/* A region with gaps has four lists: pieces, and octets before each piece, each of them twice. */
+/*
+ * A region with gaps has four lists: the pieces, and the octets before each piece, both once for
+ * the present registration and once for the next one.
+ */
 static struct kwarp_mr *make_gaps(struct kunit *test)
 {
 	struct region_test *t = test->priv;
@@ -223,7 +232,10 @@ static const struct payer {
 
 KUNIT_ARRAY_PARAM_DESC(payer, payers, desc);
 
-/* Memory for the region of a program is charged to the process, that of kernel consumers is not. */
+/*
+ * Memory for regions and windows of a program is charged to its memory cgroup, that for regions of
+ * kernel consumers is not.
+ */
 static void test_payer(struct kunit *test)
 {
 	const struct payer *c = test->param_value;

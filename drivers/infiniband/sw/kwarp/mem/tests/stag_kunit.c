@@ -203,8 +203,9 @@ static void test_limit(struct kunit *test)
 }
 
 /*
- * 5040-8.1.1-8: nobody can predict an index, because each one is a new random number of the kernel,
- * unchanged. If the code changed the number, or used another source, this test would fail.
+ * 5040-8.1.1-8: nobody can predict an index, because each one is the upper 24 bits of a new random
+ * number of the kernel. If the code changed these bits, or used another source, this test would
+ * fail.
  */
 static void test_unpredictable(struct kunit *test)
 {
@@ -222,7 +223,7 @@ static void test_unpredictable(struct kunit *test)
 
 /*
  * Return: the chi-squared value of @n random octets, counted in 256 bins, where each bin should
- * have n / 256. It is 255 on average.
+ * have n / 256. The value is 255 on average.
  */
 static u32 chi_squared(const u32 *bins, u32 n)
 {
@@ -237,7 +238,7 @@ static u32 chi_squared(const u32 *bins, u32 n)
 /*
  * 5040-8.1.1-9: indices are spread over the whole range. The values of each octet of the index are
  * equally frequent, by a chi-squared test with 255 degrees of freedom: a value outside of 120..450
- * comes by chance once in 10^10 runs.
+ * comes by chance in less than one of 10^10 runs.
  */
 static void test_spread(struct kunit *test)
 {
@@ -262,8 +263,8 @@ static void test_spread(struct kunit *test)
 		KUNIT_EXPECT_LT_MSG(test, chi, 450, "octet %u", i);
 	}
 	/*
-	 * @near counts successive indices that are close together: by chance 1/8 of a pair is
-	 * expected (4095 pairs * 511 / 2^24)
+	 * @near counts pairs of successive indices that differ by less than 256. By chance 1/8 of a
+	 * pair is expected (4095 pairs * 511 / 2^24), and 8 pairs practically never come.
 	 */
 	KUNIT_EXPECT_LT(test, near, 8);
 	/* all indices are different: each lookup finds its own region */

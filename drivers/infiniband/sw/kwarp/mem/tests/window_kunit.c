@@ -190,7 +190,10 @@ static void try_range(struct kunit *test, u32 first, u32 len, bool zero)
 	KUNIT_ASSERT_TRUE(test, kwarp_mr_revoke(&t->mw, KEY, &t->a, true));
 }
 
-/* Bind the window to every part of the region; check its bounds and the memory it leads to. */
+/*
+ * Bind the window to every part of the region; check the bounds of the window and which memory it
+ * covers.
+ */
 static void test_range(struct kunit *test)
 {
 	u32 first, len;
@@ -373,7 +376,10 @@ static void test_type_1_again(struct kunit *test)
 			KWARP_MEM_ACCESS);
 }
 
-/* A bind of 0 octets unbinds a window of type 1 and sets its key; it needs no region. */
+/*
+ * A bind of 0 octets unbinds a window of type 1, sets its key, and needs no region. For a window of
+ * type 2 such a bind is refused.
+ */
 static void test_type_1_nothing(struct kunit *test)
 {
 	static const struct kwarp_window_range nothing;

@@ -65,8 +65,8 @@ static void start_at(struct rq_test *t, u32 index)
 }
 
 /*
- * User space posts a receive of @n elements; the first three, for which the entry has room, have
- * @id octets each.
+ * User space posts a receive of @n elements. The entry has room for three; each of these has @id
+ * octets.
  */
 static void post_recv(struct rq_test *t, u64 id, u32 n)
 {
