@@ -82,9 +82,8 @@ static bool may_revoke_stag(const struct kwarp_mr *mr, const struct kwarp_mem_st
 {
 	lockdep_assert_held_write(&mr->lock);
 	/*
-	 * A window of type 1 cannot be invalidated: only another bind unbinds it, or its
-	 * deallocation. A window of type 2 can be invalidated only on the stream that bound the
-	 * window.
+	 * A window of type 1 cannot be invalidated: only another bind or the deallocation unbinds
+	 * it. A window of type 2 can be invalidated only on the stream that bound the window.
 	 */
 	if (mr->kind == KWARP_MR_WINDOW && (mr->pd_wide || mr->stream != stream))
 		return false;
@@ -101,7 +100,8 @@ static bool may_revoke_stag(const struct kwarp_mr *mr, const struct kwarp_mem_st
  * @mr: region or window found by the STag's index, or NULL
  * @stag: STag as given
  * @stream: stream on which the request was posted or the message came
- * @remote: true: the peer of @stream asks for it (Send with Invalidate); false: the consumer
+ * @remote: true: the peer of @stream invalidates the STag (Send with Invalidate); false: the
+ *	consumer does (Local Invalidate)
  *
  * Only fast-register regions and windows of type 2 can be invalidated: a region of user space is
  * shared by all streams of its protection domain (5040-8.1.1-7). The consumer can invalidate a

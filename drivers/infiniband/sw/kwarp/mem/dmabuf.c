@@ -118,7 +118,10 @@ static bool mapping_is_usable(const struct kwarp_dmabuf *d)
 	return !d->map.is_iomem && mapping_is_correct(d->buf, d->map.vaddr);
 }
 
-/* Map the buffer into the kernel.  Before Linux 6.2 udmabuf has no vmap operation. */
+/*
+ * Map the buffer into the kernel. Before Linux 6.2 udmabuf has no vmap operation, and its buffers
+ * are refused.
+ */
 static int map_buffer(struct kwarp_dmabuf *d)
 {
 	int ret;

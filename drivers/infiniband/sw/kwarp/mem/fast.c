@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Fast registration. A kernel consumer maps a page list for a region (kwarp_mr_map_sg()), and then
- * posts the work request REG_MR, which puts the list in force. With gaps: a region whose list has
- * elements (pieces) of any size, instead of pages.
+ * posts the work request REG_MR, which puts the list in force. Region with gaps: its list has
+ * pieces of any size, instead of pages.
  */
 #include "mr.h"
 
@@ -137,8 +137,8 @@ static void take_page_list(struct kwarp_mr *mr)
  * @access: IB_ACCESS_*
  * @stream: stream of the request; of all peers only that of this stream may invalidate the region
  *
- * The first address of the region is ibmr.iova at the time of this call: consumers may change it
- * after mapping (NFS/RDMA puts the XID there).
+ * The first address of the region is ibmr.iova at the time of this call: consumers may change
+ * ibmr.iova after mapping (NFS/RDMA puts the XID there).
  *
  * Context: any but hard interrupt.
  * Return: 0; -EINVAL: another protection domain, no fast-register region, another index, or the

@@ -36,7 +36,7 @@ struct kwarp_atomic_req;
  * completion.
  */
 enum kwarp_mem_err {
-	KWARP_MEM_OK,
+	KWARP_MEM_OK,		/* the access is allowed */
 	KWARP_MEM_STAG,		/* no such STag, wrong key, or the STag is not valid */
 	KWARP_MEM_STREAM,	/* other protection domain, or a window of another stream */
 	KWARP_MEM_ACCESS,	/* the region or window does not give a needed right */
@@ -97,7 +97,7 @@ static inline void kwarp_mr_end(struct kwarp_mr *mr)
  * @mr: region or window
  *
  * Context: any but hard interrupt.  For KWARP_MR_FAST and KWARP_MR_WINDOW the caller holds
- * @mr->lock for writing, so that no copy is under way when the lock is released.
+ * @mr->lock for writing, so no copy is under way.
  */
 static inline void kwarp_mr_invalidate(struct kwarp_mr *mr)
 {

@@ -51,7 +51,7 @@ static void backing_drop(struct kwarp_backing *b)
 		kfree(b);
 }
 
-/* A region is gone: release its pages if it was the last region over them. */
+/* Drop the reference of a region that is gone; the last reference releases the pages. */
 static void backing_put(struct kwarp_backing *b)
 {
 	if (!b || !refcount_dec_and_test(&b->users))
@@ -190,7 +190,8 @@ static struct kwarp_mr *user_new(struct ib_pd *pd, u64 chunks, struct kwarp_back
 
 /*
  * Last step of creating a region of user space: set its addresses, and give it an STag. The caller
- * has filled its list of pieces.
+ * has filled its list of pieces. On failure the region is freed, and its reference on the struct
+ * kwarp_backing is dropped.
  */
 static struct kwarp_mr *user_register(struct kwarp_dev *kdev, struct kwarp_mr *mr, u64 iova,
 				      u64 length)

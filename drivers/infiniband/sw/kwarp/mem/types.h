@@ -63,7 +63,8 @@ struct kwarp_mr_list {
  * struct kwarp_mr - one region or window
  * @ibmr: RDMA core's object; lkey and rkey are the STag; not used by windows
  * @rcu: to free the object after a grace period, because lookup is lock-free
- * @refs: one for the registration, one for each lookup that is in use
+ * @refs: one reference for the registration, and one for each result of kwarp_mr_lookup() that is
+ *	in use
  * @idle: completed when @refs is zero
  * @lock: KWARP_MR_FAST and KWARP_MR_WINDOW only: held for reading from the check of an access to
  *	the end of its copy, for writing to change @valid; any context but hard interrupt, bottom

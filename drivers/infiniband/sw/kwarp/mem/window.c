@@ -13,8 +13,9 @@
  *	reset or end of the queue pair		kwarp_mem_stream_end()
  *	deallocation				kwarp_mr_destroy()
  *
- * A window of type 1 can be bound again while it is bound; a bind of 0 octets makes it free.  The
- * end of the stream that bound it does not unbind it, and it cannot be invalidated.
+ * A window of type 1 can be bound again while it is bound; a bind of 0 octets makes the window
+ * free. The end of the stream that bound the window does not unbind it. The window cannot be
+ * invalidated.
  *
  * The list of a stream holds only windows that exist: deallocation removes a window from the list
  * before the window is freed.  @stream of a bound window points to a stream that exists: the end of
@@ -133,8 +134,8 @@ static bool may_bind_window(const struct kwarp_mr *mw, const struct kwarp_mr *mr
 }
 
 /*
- * Unbind a window of type 1 before it is bound again. A window of type 2 is free already, see
- * may_bind_window().
+ * If a window of type 1 is bound, unbind it. A window of type 2 is free already: may_bind_window()
+ * refuses to bind it again.
  */
 static void free_window(struct kwarp_mr *mw)
 {
@@ -174,7 +175,7 @@ static void bind_window(struct kwarp_mr *mw, u32 stag, struct kwarp_mr *mr,
  * @stag: new STag of the window; only the key may differ from the old one
  * @mr: region; NULL: only a bind of 0 octets is allowed
  * @lkey: STag of @mr as posted
- * @stream: stream of the request; a window of type 2 belongs to it afterwards
+ * @stream: stream of the request; a window of type 2 belongs to this stream afterwards
  * @range: part of @mr that the window is to cover
  *
  * Context: any but hard interrupt; the caller holds references on @mw and @mr.

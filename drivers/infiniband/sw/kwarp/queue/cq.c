@@ -2,7 +2,7 @@
 /*
  * Completion queues: entries are added in batches and published once per batch, when the producer
  * index is stored in the ring's header. A consumer that has armed the queue (asked for an event) is
- * notified once, after the next batch.
+ * notified once, after the next batch that has an entry of the kind that the consumer asked for.
  *
  * kwarp_cq_begin() .. kwarp_cq_end() is one batch under the queue's lock. The consumer is called
  * (kwarp_cq_notify()) after all locks have been dropped. cons is the consumer's index, prod the

@@ -4,9 +4,10 @@
  * Inbound: Reads and atomic operations of the peer that wait for this end's response. The depth of
  * a queue limits the number of its Reads and atomic operations together (7306-5.2-3).
  *
- * Each queue is a ring with one producer and one consumer in different contexts. The ring has room
- * for the negotiated depth. It needs no lock: the producer stores @tail with release, the consumer
- * stores @head with release. Transmit runner: the context that sends for a stream at the moment.
+ * Each queue is a ring with one producer and one consumer in different contexts. The ring has at
+ * least as many entries as the negotiated depth. It needs no lock: the producer stores @tail with
+ * release, the consumer stores @head with release. Transmit runner: the context that sends for a
+ * stream at the moment.
  *
  *   outbound: the transmit runner adds, the receive path (socket lock) removes
  *   inbound:  the receive path adds, the transmit runner removes

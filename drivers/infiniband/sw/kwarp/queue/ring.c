@@ -74,7 +74,8 @@ size_t kwarp_ring_octets(u32 entries, u32 stride)
 /**
  * kwarp_ring_place - make a ring in memory that the caller has allocated
  * @ring: uninitialised
- * @mem: zeroed memory of the size that kwarp_ring_octets() gives, if that is not 0 (overflow)
+ * @mem: zeroed memory, as many octets as kwarp_ring_octets() returns; the caller has checked that
+ *	this is not 0 (overflow)
  * @entries: number of entries; rounded up to a power of two
  * @stride: octets per entry
  */

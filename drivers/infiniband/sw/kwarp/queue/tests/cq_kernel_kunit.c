@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Tests of a kernel consumer's CQ: when its handlers are called, polling, and forgetting a QP. */
+/* Tests of a kernel consumer's CQ: calls of its handlers, polling, removal of a QP's entries. */
 #include <kunit/test.h>
 #include <linux/completion.h>
 #include <linux/kthread.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of the send queue: requests are taken and completed in order, whenever responses come. An
- * index is corrupt if user space has written an impossible number.
+ * Tests of the send queue: requests are taken and completed in order, no matter when responses
+ * come. An index is corrupt if user space has written an impossible number.
  *
  * Numbers such as 5040-5.5-22 name requirements of RFCs, see Documentation/conformance.
  */

@@ -130,8 +130,8 @@ static void test_atomic_length(struct kunit *test)
 }
 
 /*
- * Each opcode has a consistent rule; for other numbers the rule says that no consumer may post
- * them.
+ * The fields of the rule of each opcode agree with each other; for other numbers the rule says that
+ * no consumer may post them.
  */
 static void test_rules(struct kunit *test)
 {
