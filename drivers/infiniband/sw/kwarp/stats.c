@@ -321,22 +321,35 @@ static u64 *left_in(const struct rdma_counter *counter)
 						 kwarp_stats_count() * sizeof(u64));
 }
 
+static void add_values(u64 *values, const struct kwarp_stream_stats *sum)
+{
+	u32 i;
+
+	for (i = 0; rows[i].kind == STREAM; i++)
+		values[i] += stream_value(&rows[i], sum);
+}
+
 static void add_bound(u64 *values, const struct kwarp_stats_stream *stream)
 {
 	struct kwarp_stream_stats sum = {};
-	u32 i;
 
 	add_stream(&sum, &stream->s, &stream->bound);
-	for (i = 0; rows[i].kind == STREAM; i++)
-		values[i] += stream_value(&rows[i], &sum);
+	add_values(values, &sum);
 }
 
 static void unbind_stream(struct kwarp_stream_stats *told, struct kwarp_stats_stream *stream)
 {
+	struct kwarp_stream_stats sum = {};
+
 	if (!stream->counter)
 		return;
-	add_bound(left_in(stream->counter), stream);
-	add_stream(told, &stream->s, &stream->bound);
+	/*
+	 * Read the queue pair's counters once: they may change meanwhile, and what the counter gets
+	 * must be what the device's values leave out.
+	 */
+	add_stream(&sum, &stream->s, &stream->bound);
+	add_values(left_in(stream->counter), &sum);
+	add_stream(told, &sum, NULL);
 	stream->counter = NULL;
 }
 
