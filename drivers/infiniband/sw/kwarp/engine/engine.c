@@ -86,8 +86,8 @@ struct kwarp_stats_stream *kwarp_engine_stats(struct kwarp_engine *e)
 }
 
 /*
- * Set up the state of coalescing (tx/coalesce.h) in a CQ. All engines whose requests complete in
- * that CQ share the state.
+ * Set up coalescing in a CQ: requests that a program posts one by one are sent together. All
+ * engines whose requests complete in that CQ share one state and one timer.
  */
 void kwarp_engine_init_cq(struct kwarp_cq *cq)
 {
@@ -173,8 +173,8 @@ int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
 }
 
 /*
- * Did octets, a FIN or an error arrive before the engine had the socket's callbacks? Then no
- * callback will report them, and the caller has to call kwarp_engine_poll(). Context: after
+ * Did octets, a FIN or an error arrive before kwarp_engine_start() set the socket's callbacks? Then
+ * no callback will report them, and the caller has to call kwarp_engine_poll(). Context: after
  * kwarp_engine_start().
  */
 bool kwarp_engine_has_news(const struct kwarp_engine *e)
@@ -195,8 +195,8 @@ void kwarp_engine_poll(struct kwarp_engine *e)
  * @e: engine
  *
  * Context: process; waits for the present runner.
- * Return: true if the FIN was sent; false if there is no stream, or if requests or answers must be
- * sent before the FIN.
+ * Return: true if the FIN was sent; false if there is no stream, or if kwarp_engine_drain() was not
+ * called or its requests, Reads and answers are not complete.
  */
 bool kwarp_engine_fin(struct kwarp_engine *e)
 {
@@ -251,6 +251,8 @@ void kwarp_engine_stop(struct kwarp_engine *e, bool fin)
  * kwarp_engine_reset - empty the queues, ready for another stream (modify to RESET)
  * @e: stopped engine
  *
+ * Also unbinds the queue pair's memory windows, and forgets the error of the stream.
+ *
  * Context: process; waits for the present runner.
  */
 void kwarp_engine_reset(struct kwarp_engine *e)
@@ -284,7 +286,11 @@ void kwarp_engine_stop_receiving(struct kwarp_engine *e)
 	set_bit(KWARP_E_RX_STOP, &e->flags);
 }
 
-/* Send nothing from now on; requests are flushed. Context: any. */
+/*
+ * Send nothing from now on. Requests that are not sent stay posted until kwarp_engine_stop()
+ * flushes them; in a graceful close, those posted after its start are flushed earlier. Context:
+ * any.
+ */
 void kwarp_engine_stop_sending(struct kwarp_engine *e)
 {
 	set_bit(KWARP_E_TX_STOP, &e->flags);

@@ -123,14 +123,19 @@ static inline bool kwarp_engine_peer_closed(const struct kwarp_engine *e)
 }
 
 /*
- * Why the stream failed. Context: after the event KWARP_QPE_PROTO or KWARP_QPE_LOST was reported.
+ * Why the stream failed. KWARP_PERR_NONE after a KWARP_QPE_LOST for which no error was recorded,
+ * for example after a reset by the peer. Context: after the event KWARP_QPE_PROTO or
+ * KWARP_QPE_LOST.
  */
 static inline enum kwarp_perr kwarp_engine_perr(const struct kwarp_engine *e)
 {
 	return READ_ONCE(e->perr);
 }
 
-/* Set what the peer may do, IB_ACCESS_REMOTE_*, from its next segment on. Context: any. */
+/*
+ * Set what the peer may do, IB_ACCESS_REMOTE_*. Segments that are being processed meanwhile may
+ * still be allowed or refused by the old rights. Context: any.
+ */
 static inline void kwarp_engine_set_access(struct kwarp_engine *e, int access)
 {
 	WRITE_ONCE(e->access, access);

@@ -40,7 +40,7 @@ void kwarp_engine_lost(struct kwarp_engine *e)
 }
 
 /**
- * kwarp_engine_fail - latch a protocol error; the first one wins
+ * kwarp_engine_fail - record and report an error; ignore it if the stream has failed before
  * @e: engine
  * @perr: the error
  * @raw: DDP header of the segment in error, or NULL
@@ -63,7 +63,8 @@ void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *r
 	kwarp_term_fill(&e->term, perr, raw, seg_len, rreq);
 	/*
 	 * Write e->term before the flags. kwarp_engine_terminate() sees KWARP_E_TERM_READY and
-	 * then sets KWARP_E_TX_TERM; kwarp_tx_pick_term() sees that flag and then reads e->term.
+	 * then sets KWARP_E_TX_TERM; the transmit side sees KWARP_E_TX_TERM and then reads e->term,
+	 * in kwarp_tx_pick_term().
 	 */
 	smp_wmb();
 	set_bit(KWARP_E_TERM_READY, &e->flags);

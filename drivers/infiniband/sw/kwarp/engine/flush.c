@@ -9,8 +9,10 @@
 #include "rx/receive.h"
 
 /**
- * kwarp_engine_flush - complete everything that is posted, with a flush status
+ * kwarp_engine_flush - complete all posted requests and receives, with a flush status
  * @e: engine
+ *
+ * Receives of an SRQ stay posted, except one that a message has taken.
  *
  * Context: the runner, after kwarp_engine_stop() has set KWARP_E_DEAD.
  */

@@ -12,8 +12,8 @@
 #include "../proto/term.h"
 
 /*
- * Entries of a queue that are posted and not completed. The producer index may be in user memory
- * and wrong, so the result is limited to the size of the queue.
+ * Return: number of posted entries of a queue, from index @from on. The producer index may be in
+ * user memory and wrong, so the result is limited to the size of the queue.
  */
 static u32 ring_used(const struct kwarp_ring *ring, u32 from)
 {

@@ -22,8 +22,8 @@ struct kwarp_readqs;
  *	FPDU; 0: none
  * @say_first: responder: report KWARP_STREAM_ESTABLISHED when the first FPDU has come, because a
  *	consumer waits for that event
- * @readqs: empty queues of lengths @ord and @ird. A stream that starts moves them into its engine
- *	and clears *@readqs; otherwise the caller frees them
+ * @readqs: empty queues of lengths @ord and @ird. kwarp_engine_start() takes them and clears
+ *	*@readqs, even if it fails; if it is not called, the caller frees them
  */
 struct kwarp_stream_params {
 	bool initiator;

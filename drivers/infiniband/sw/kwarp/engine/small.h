@@ -7,7 +7,10 @@
 #include "../proto/atomic.h"
 #include "../proto/term.h"
 
-/* The longest message that carries only a header of RDMAP: no payload of the consumer. */
+/*
+ * Octets of the longest message whose payload is not in a buffer of a consumer: a Terminate. The
+ * others are Read Requests, Immediate Data, and requests and responses of atomic operations.
+ */
 #define KWARP_SMALL_LEN		KWARP_TERM_MAX_LEN
 static_assert(KWARP_SMALL_LEN >= KWARP_ATOMIC_REQ_LEN);
 

@@ -5,9 +5,9 @@
  * Inbound octets are processed in sk_data_ready, that is in softirq or in the backlog of the
  * process that owns the socket. Both hold the socket lock, which therefore serialises the receive
  * side. Answers and other octets that become due are sent from the same call, unless it runs in the
- * backlog: then the transmit work item sends. The end of the stream and errors cannot be handled in
- * softirq. They are not queued as events either: kwarp_sock_drain(), in process context, reads them
- * from the socket's state.
+ * backlog: then the transmit work item sends. After the octets, the socket's state shows whether a
+ * FIN or an error has come. The callbacks for these only ask for a call of kwarp_sock_drain() in
+ * process context, because TCP may call them too early or without the socket lock.
  *
  * sk_callback_lock is held across each callback, so that after kwarp_sock_remove() no callback is
  * running.
@@ -43,15 +43,16 @@ static int read_actor(read_descriptor_t *desc, struct sk_buff *skb,
 {
 	struct kwarp_engine *e = desc->arg.data;
 	struct sock *sk = e->sock->sk;
-	/* A FIN is counted as one octet here. begin_across() of rx/skb.c allows for that. */
+	/* rcv_nxt counts a FIN as one octet. begin_across() of rx/skb.c allows for that. */
 	u32 there = tcp_sk(sk)->rcv_nxt - (TCP_SKB_CB(skb)->seq + offset);
 
 	return kwarp_rx_skb(e, &sk->sk_receive_queue, skb, offset, len, there);
 }
 
 /*
- * May a callback send? Not while a process owns the socket: TCP would process the backlog inside
- * the owner's call, perhaps this very backlog. Then the work item sends.
+ * How does a callback send? While a process owns the socket, the callback is perhaps called from
+ * the processing of the socket's backlog, and a send could make TCP process the same backlog again.
+ * So the work item sends then; otherwise the callback sends.
  */
 static enum kwarp_tx_from callback_may_send(const struct sock *sk)
 {
@@ -128,7 +129,7 @@ static bool make_room(struct kwarp_engine *e)
 	return false;
 }
 
-/* All octets have been read: has the connection ended? */
+/* All octets but those of an incomplete FPDU have been read: has the connection ended? */
 static void judge_end(struct kwarp_engine *e, struct sock *sk)
 {
 	if (sk->sk_err)
@@ -144,8 +145,9 @@ static void judge_end(struct kwarp_engine *e, struct sock *sk)
 }
 
 /*
- * Process what the socket holds, then check for a FIN or a reset. Octets that are still in the
- * receive queue then belong to an FPDU that the FIN cuts off. Context: socket lock held.
+ * Process what the socket holds, then check for a FIN or a reset. If a FIN is found, octets that
+ * are still in the receive queue belong to an FPDU that the FIN cuts off. Context: socket lock
+ * held.
  */
 static void drain_locked(struct kwarp_engine *e, struct sock *sk)
 {
@@ -237,7 +239,7 @@ static void engine_state_change(struct sock *sk)
  * @sock: connected socket
  *
  * Context: process; takes the socket lock.
- * Return: 0; -ENOTCONN; -EBUSY: another user has the socket's callbacks.
+ * Return: 0; -ENOTCONN: the connection is gone; -EBUSY: another user has the socket's callbacks.
  */
 int kwarp_sock_install(struct kwarp_engine *e, struct socket *sock)
 {
@@ -284,7 +286,7 @@ void kwarp_sock_remove(struct kwarp_engine *e)
 	struct sock *sk = e->sock->sk;
 
 	might_sleep();
-	/* The work item is not queued again: only kwarp_sock_drain() queues it. */
+	/* stash_again() is not queued any more: only kwarp_sock_drain() queues it. */
 	cancel_delayed_work_sync(&e->stash_wait.work);
 	lock_sock(sk);
 	tcp_read_sock(sk, &desc, read_actor);

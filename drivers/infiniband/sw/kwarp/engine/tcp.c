@@ -44,7 +44,7 @@ static int send_some(struct sock *sk, struct msghdr *msg)
 /*
  * Send without sleeping. With MSG_DONTWAIT, TCP sleeps only to allocate memory, and sk_allocation
  * forbids that here. TCP might also process the backlog while it sends. There is a backlog only
- * while a process owns the socket, and while that is so only this process calls this function.
+ * while a process owns the socket; then only the owner calls this function, and may process it.
  */
 static int send_nowait(struct sock *sk, struct msghdr *msg)
 {
@@ -142,7 +142,7 @@ void kwarp_tcp_uncharge(struct socket *sock, int octets)
 }
 
 /**
- * kwarp_tcp_call_locked - call a function under the socket lock
+ * kwarp_tcp_call_locked - call a function with a socket locked, unless a process owns the socket
  * @sock: connected socket
  * @fn: function to call
  * @e: argument of @fn
@@ -164,7 +164,7 @@ bool kwarp_tcp_call_locked(struct socket *sock, void (*fn)(struct kwarp_engine *
 }
 
 /**
- * kwarp_tcp_try_call_locked - call a function under the socket lock, if the lock is free
+ * kwarp_tcp_try_call_locked - call a function with a socket locked, if no context has the socket
  * @sock: connected socket
  * @fn: function to call
  * @e: argument of @fn
@@ -201,7 +201,7 @@ void kwarp_tcp_shutdown(struct socket *sock)
 }
 
 /**
- * kwarp_tcp_writable - has TCP room for a batch now?
+ * kwarp_tcp_writable - does TCP accept octets now?
  * @sock: connected socket
  *
  * Return: true if so; if false, TCP will call write_space when there is room.
@@ -217,8 +217,8 @@ bool kwarp_tcp_writable(struct socket *sock)
 }
 
 /*
- * Octets that fit into one TCP segment, after options. This may change during a connection, so it
- * is read for each batch (5044-4.5-6).
+ * Octets of data that fit into one TCP segment beside its headers and options. The number may
+ * change during a connection, so the caller reads it for each batch (5044-4.5-6).
  */
 u32 kwarp_tcp_emss(const struct socket *sock)
 {

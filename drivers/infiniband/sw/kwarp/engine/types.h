@@ -51,9 +51,9 @@ struct kwarp_engine_ops {
 enum kwarp_engine_flag {
 	KWARP_E_TX_OPEN,	/* FPDUs may be sent (RFC 5044 7.1.2 rule 4) */
 	KWARP_E_TX_STOP,	/* send nothing more */
-	KWARP_E_DEAD,		/* the stream is over: requests are flushed */
+	KWARP_E_DEAD,		/* kwarp_engine_stop() has ended the stream */
 	KWARP_E_TX_TERM,	/* send the Terminate next, then nothing */
-	KWARP_E_TX_DRAIN,	/* graceful close: report DRAINED when all is sent and answered */
+	KWARP_E_TX_DRAIN,	/* graceful close, see kwarp_engine_drain() */
 	KWARP_E_TX_WAIT_READ,	/* a request waits until an earlier one is answered */
 	KWARP_E_RX_STOP,	/* drop inbound octets */
 	KWARP_E_RX_ANY,		/* octets have come after the MPA startup */
@@ -98,8 +98,8 @@ enum kwarp_engine_flag {
  * @stash_wait.waits: number of failed attempts in a row; under the socket lock
  * @saved: socket callbacks and settings as they were before kwarp_sock_install()
  *
- * Everything from @kdev to @ops is immutable after kwarp_engine_wire(), except the list of windows
- * in @mem.
+ * Everything from @kdev to @ops is immutable after kwarp_engine_wire(), except the list of memory
+ * windows in @mem.
  */
 struct kwarp_engine {
 	struct kwarp_dev *kdev;
@@ -143,8 +143,8 @@ struct kwarp_engine {
 
 /*
  * Rights that the sink region of a Read needs. The Read Response names the sink's STag, as a Write
- * would, so most iWARP hardware requires remote write there ("strict"). We need not: a response
- * that does not match an outstanding Read is refused anyway (5040-5.2.2-9).
+ * would, so most iWARP hardware requires remote write there ("strict"). kwarp does not need that
+ * right: it refuses a response that does not match an outstanding Read anyway (5040-5.2.2-9).
  */
 static inline int kwarp_sink_rights(bool strict)
 {
@@ -161,8 +161,8 @@ static inline bool kwarp_engine_dead(const struct kwarp_engine *e)
 }
 
 /*
- * Warn if the caller is not the runner (kwarp_tx_claim() makes a caller the runner, too). Only
- * lockdep kernels check this.
+ * The caller has to be the runner, perhaps by kwarp_tx_claim(). Lockdep kernels warn if there is no
+ * runner; if another context is the runner, the error is not noticed.
  */
 static inline void kwarp_assert_runner(const struct kwarp_engine *e)
 {
