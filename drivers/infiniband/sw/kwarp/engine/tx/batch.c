@@ -14,7 +14,7 @@
 #include "../tcp.h"
 #include "pages.h"
 
-/* A page with less room than this is not filled further. */
+/* Octets that are too many for the rest of a page are split only if the rest has this size. */
 #define FRAG_MIN	64
 static_assert(KWARP_BATCH_FRAG_SURE <= PAGE_SIZE);
 
@@ -50,7 +50,7 @@ void kwarp_batch_reset(struct kwarp_batch *b)
 	b->sent = 0;
 }
 
-/* Nothing to send for now: return a large page to the device. */
+/* Nothing to send for now: return a large page to the RDMA device, for other streams. */
 void kwarp_batch_idle(struct kwarp_batch *b)
 {
 	if (b->frag.page && b->frag.size > PAGE_SIZE)
@@ -107,7 +107,7 @@ void kwarp_batch_prefill(struct kwarp_batch *b, u32 want, bool may_sleep)
 
 /*
  * Append the next @len octets of the current page, which has that room. Return: where to write
- * them; NULL if the batch has no free piece.
+ * them; NULL if no entry of @bv is free.
  */
 static u8 *batch_append_frag(struct kwarp_batch *b, u32 len)
 {
@@ -136,7 +136,7 @@ static u8 *batch_append_frag(struct kwarp_batch *b, u32 len)
  * @got: result: octets granted, at least 1
  *
  * Context: the runner; a region may be locked, so this does not sleep.
- * Return: where to write them; NULL if there is no memory or no free piece.
+ * Return: where to write them; NULL if there is no memory, or no entry of @b->bv is free.
  */
 u8 *kwarp_batch_frag(struct kwarp_batch *b, u32 want, u32 *got)
 {
@@ -151,8 +151,8 @@ u8 *kwarp_batch_frag(struct kwarp_batch *b, u32 want, u32 *got)
  * @b: batch
  * @len: octets
  *
- * Return: where to write them; NULL if the current page has too little room or the batch has no
- * free piece.
+ * Return: where to write them; NULL if the current page has too little room, or no entry of @b->bv
+ * is free.
  */
 u8 *kwarp_batch_whole(struct kwarp_batch *b, u32 len)
 {
@@ -162,7 +162,7 @@ u8 *kwarp_batch_whole(struct kwarp_batch *b, u32 len)
 }
 
 /**
- * kwarp_batch_mr - find the region of an STag; the batch keeps a reference until it is sent
+ * kwarp_batch_mr - find the region of an STag, and keep it referenced until the batch is sent
  * @b: batch
  * @stag: STag; its key is not compared
  *

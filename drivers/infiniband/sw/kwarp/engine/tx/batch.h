@@ -59,7 +59,8 @@ static_assert(KWARP_BATCH_MRS >= KWARP_MAX_SGE);
  * @much: the last batch was longer than a page, so this one may be, too: use large pages
  * @len: octets in the batch
  * @sent: octets that TCP has accepted
- * @goal: length limit: octets that TCP passes to the device as one packet
+ * @goal: length limit: octets that TCP, with segmentation offload, passes to the network device as
+ *	one packet
  * @cut: segment size to which FPDUs are aligned; 0: no alignment
  * @frag: page that the next octets are written to
  * @bv: pieces of memory; each holds a reference on its page
@@ -102,13 +103,13 @@ static inline bool kwarp_batch_pending(const struct kwarp_batch *b)
  * @len: octets of the FPDU
  *
  * Context: the runner.
- * Return: true if so. False if the batch would get longer than one packet, if the FPDU would cross
- * a segment boundary where that is to be avoided (5044-5.1-4), or if the batch can reference no
- * more regions. The FPDU then begins the next batch.
+ * Return: true if so, always for an empty batch. False if the batch would get longer than @b->goal,
+ * if the FPDU would cross a boundary of TCP segments where that is to be avoided (5044-5.1-4), or
+ * if the batch can reference no more regions. The FPDU then begins the next batch.
  */
 static inline bool kwarp_batch_fits(const struct kwarp_batch *b, u32 len)
 {
-	/* Octets in the last, incomplete segment: an aligned batch begins a new segment. */
+	/* Octets in the last, incomplete TCP segment: an aligned batch begins a new segment. */
 	u32 tail = b->cut ? b->len % b->cut : 0;
 
 	return !b->len || (b->nmr < KWARP_BATCH_MRS && b->len + len <= b->goal &&

@@ -6,8 +6,9 @@
  * Held: the program posts to the send queue without ringing its doorbell; a timer, or a later
  * doorbell, sends. Hold: the time during which a queue is held. Look: a visit of that timer to a
  * stream, to find posted requests. Round: one look at each held stream of a CQ. Waiting: posted
- * without a doorbell, and not sent. Forgotten: waiting, and the program has not polled since the
- * previous look. Runner: the one context that may send for the stream at a time (run.c).
+ * without a doorbell, and not sent. Forgotten: waiting at two looks in a row, and the program has
+ * neither polled nor rung a doorbell between them. Runner: the one context that may send for the
+ * stream at a time (run.c).
  *
  * A held stream is on a list of its CQ. The runner adds and removes it; the timer removes it when
  * the hold ends. Only the runner sets the ring's flags. It sets KWARP_RING_HELD, so that posters do
@@ -36,7 +37,7 @@ static u32 program_polls(const struct kwarp_engine *e)
 	return e->recv_cq == e->sq->cq ? n : n + kwarp_cq_polls(e->recv_cq);
 }
 
-/* Number of polls, and of doorbells for any queue of the CQ. */
+/* A number that changes when the program polls, or rings a doorbell for any queue of the CQ. */
 static u32 program_activity(const struct kwarp_cq_coalesce *h, const struct kwarp_engine *e)
 {
 	return program_polls(e) + h->rings;
@@ -129,7 +130,10 @@ static void hold_end_stream(struct kwarp_cq_coalesce *h, struct kwarp_engine *e)
 		hold_send(h, e);
 }
 
-/* The first stream of the list, or NULL if it was looked at in this round. */
+/*
+ * The first stream of the list. NULL if the list is empty, or if that stream was looked at in this
+ * round: then all were, because each look moves its stream to the end of the list.
+ */
 static struct kwarp_engine *hold_next_stream(struct kwarp_cq_coalesce *h)
 {
 	struct kwarp_engine *e = list_first_entry_or_null(&h->streams, struct kwarp_engine,
@@ -221,7 +225,10 @@ static enum hrtimer_restart hold_timer(struct hrtimer *timer)
 
 /* ------------------------------------------------------------------ the runner */
 
-/* Can the poster keep the timer's softirq from its processor for any length of time? */
+/*
+ * Can the poster keep the timer's softirq from running for any length of time? On real-time
+ * kernels, assume that every poster can.
+ */
 static bool poster_is_realtime(void)
 {
 	switch (current->policy) {
@@ -321,7 +328,7 @@ bool kwarp_coalesce_rung(struct kwarp_engine *e)
 		return false;
 	}
 	/*
-	 * @for_waiting: a doorbell was rung for requests that have not been sent.  If
+	 * @for_waiting: a doorbell was rung for requests that have not been sent. If
 	 * kwarp_coalesce_sent() has not decided about a hold since the previous doorbell, it
 	 * decides once for both, so it is enough that one of them was rung for such requests.
 	 */

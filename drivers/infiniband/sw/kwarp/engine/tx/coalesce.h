@@ -13,11 +13,11 @@
  * A program polls for all queue pairs of a CQ together, so the decision belongs to the CQ in which
  * requests complete. While queues are held, a timer of the CQ looks at each of them: first after
  * coalesce_us (a setting of the device), and after each look that finds no forgotten request the
- * time doubles.
+ * time doubles, up to a limit.
  *
  * What a look finds in a queue, and what the timer does:
  *
- * waiting request, no poll since the previous look (a "forgotten" request)
+ * waiting request at two looks in a row, and no poll between them (a "forgotten" request)
  *	The program does not poll after it has posted: it waits for its peer by other means, or
  *	sleeps until an event that it asked for earlier. The timer sends the request. After
  *	several of these (KWARP_COALESCE_MISSES) the hold ends for all queues of the CQ, and the
@@ -121,8 +121,9 @@ static inline bool kwarp_coalesce_goes_on(struct kwarp_cq_coalesce *h,
 	if (!f->forgotten)
 		return true;
 	/*
-	 * Count only some of these looks: the work of sending the forgotten request may be what
-	 * keeps the program from its processor.
+	 * While the program does not poll, count only one of KWARP_COALESCE_IDLE rounds that find a
+	 * forgotten request: the work of sending such requests may be what keeps the program from
+	 * its processor.
 	 */
 	if (!h->active && ++h->idle < KWARP_COALESCE_IDLE)
 		return true;

@@ -40,7 +40,7 @@ struct kwarp_pace_sum {
  *	[true] a look may wait for more requests
  * @patient: index in @looked of the way that is in use now
  * @chosen: both ways were measured, and @patient is the better one
- * @seen: requests that the previous look found and did not send because more may follow
+ * @seen: number of requests that the previous look found and did not send because more may follow
  * @waits: number of looks in a row that found requests and did not send them because more may
  *	follow
  * @looks: number of looks since the stream was held
@@ -85,10 +85,12 @@ struct kwarp_pace {
  * @polls: how often the program had polled its CQs at the last decision about a hold; the runner's
  * @rung_at: producer index at the last doorbell; READ_ONCE, since the timer reads it
  * @on: the queue is held, and on its CQ's list; written under that list's lock, READ_ONCE
- *	elsewhere. For streams of libsiw see tx/pace.c
+ *	elsewhere. With libsiw there is no list: the runner sets @on, and the timer clears it, or
+ *	the runner after it has stopped the timer
  * @node: entry in the CQ's list of held streams; under the list's lock, as all from here to @turn
  * @activity: number of polls and doorbells up to the timer's last look
- * @waits: number of looks in a row that found a request posted without a doorbell
+ * @waits: number of looks in a row, without a send by the timer, that found a request posted
+ *	without a doorbell
  * @unused: number of looks in a row that found no such request
  * @turn: number of the last round in which this stream was looked at
  * @sends: number of timer handlers that are in @send now

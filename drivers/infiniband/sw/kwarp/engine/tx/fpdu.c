@@ -41,8 +41,8 @@ static bool put_raw(struct fpdu *f, const u8 *src, u32 len, bool crc)
 		if (!dst) {
 			f->stopped = true;
 			/*
-			 * If all pieces of the batch are in use, this batch is sent, and the next
-			 * batch has free ones.
+			 * Memory is not short if all entries of @bv of the batch are in use: this
+			 * batch is sent, and the next one has free entries.
 			 */
 			f->no_memory = f->b->n < KWARP_BATCH_BVECS;
 			return false;

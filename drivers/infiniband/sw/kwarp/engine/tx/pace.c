@@ -221,8 +221,8 @@ bool kwarp_pace_goes_on(struct kwarp_pace *p, u32 done, u64 now, bool idle)
 static void pace_end_hold(struct kwarp_engine *e)
 {
 	/*
-	 * After this the runner may start another hold: pairs with its acquire in
-	 * kwarp_pace_sent().
+	 * After this the runner may start another hold: pairs with the acquires in
+	 * kwarp_pace_rung() and kwarp_pace_sent().
 	 */
 	smp_store_release(&e->tx.coalesce.on, false);
 	atomic_dec(&e->kdev->paced);
@@ -283,7 +283,7 @@ static bool pace_posts_on(struct kwarp_engine *e)
 	return p->seen != before && p->seen < most;
 }
 
-/* Should the requests wait for the next look, at most for coalesce_us in all? */
+/* A patient look: should the requests wait for the next look, for coalesce_us at most in all? */
 static bool pace_waits_for_more(struct kwarp_engine *e, enum finding found)
 {
 	struct kwarp_pace *p = &e->tx.coalesce.pace;

@@ -5,9 +5,9 @@
  * libsiw, the user library of the siw driver, knows nothing of coalescing (coalesce.h). It rings
  * the doorbell for each post, unless the previous entry of the ring is still marked VALID, that is,
  * not yet taken by the driver. It does not ring when its program polls and finds nothing. A stream
- * is "held" while the driver leaves entries VALID, so that libsiw does not ring, and a timer looks
- * for requests and sends them. The time between two looks is a quarter of coalesce_us (a setting of
- * the device), but at least KWARP_PACE_MIN_NS.
+ * is "held" while the driver leaves the newest entry VALID, even if it has taken that entry, so
+ * that libsiw does not ring, and a timer looks for requests and sends them. The time between two
+ * looks is a quarter of coalesce_us (a setting of the device), but at least KWARP_PACE_MIN_NS.
  *
  * This saves doorbells, with TCP's work for a segment each, but each request waits for the timer.
  * Which is better depends on the machine and on the requests, so both are measured for each stream,
@@ -15,8 +15,8 @@
  * not held after it. Then the stream is held for KWARP_PACE_LOOKS looks, or until KWARP_PACE_QUIET
  * looks in a row find nothing (a "trial"). The number of completed requests and the time are summed
  * for both. A single measurement is too short to compare, because sending what one look has found
- * may take longer than that. After KWARP_PACE_TRIAL_NS in trials the way with more completed
- * requests for the time wins, but the timer has to be better by a sixteenth.
+ * may take longer than the whole measurement. After KWARP_PACE_TRIAL_NS in trials the way with more
+ * completed requests for the time wins, but the timer has to be better by a sixteenth.
  *
  * If the timer wins, there are two ways to use it: a look sends what it finds at once, or it is
  * "patient": it does not send while the program continues to post, for coalesce_us at most. A
@@ -51,7 +51,7 @@ struct kwarp_pace;
 #define KWARP_PACE_LOOKS	32
 /* The result of trials is judged when they have lasted this long in all. */
 #define KWARP_PACE_TRIAL_NS	(4 * NSEC_PER_MSEC)
-/* When a sum of results covers more time than this, it is halved before new ones are added. */
+/* A sum of results that covers more time than this is halved before the next result is added. */
 #define KWARP_PACE_KEEP_NS	(16 * NSEC_PER_MSEC)
 /* Looks in one hold until all is measured again from the start. */
 #define KWARP_PACE_RENEW	1024

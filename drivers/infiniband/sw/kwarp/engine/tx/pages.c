@@ -33,7 +33,7 @@ static bool page_is_free(const struct page_frag *frag)
 	return page_ref_count(frag->page) == 1;
 }
 
-/* May the page go into the ring? Not if it is from the emergency reserve or another NUMA node. */
+/* May the page go into the ring? If it is large, of this NUMA node, and no emergency reserve. */
 static bool page_is_worth_keeping(const struct page_frag *frag)
 {
 	return page_is_large(frag) && !page_is_pfmemalloc(frag->page) &&
@@ -66,7 +66,7 @@ void kwarp_pages_fini(struct kwarp_dev *kdev)
 		put_page(pages_pop(kdev).page);
 }
 
-/* Can the page be used, from @frag->offset on? */
+/* Is there enough room in the page: all of it if it is free, else from @frag->offset on? */
 static bool page_is_usable(struct page_frag *frag)
 {
 	if (page_is_free(frag))

@@ -31,9 +31,9 @@ static void start_response(struct kwarp_engine *e, const struct kwarp_iread *r)
 }
 
 /*
- * The operation is carried out only now, after all earlier requests of the peer have been answered
- * (7306-5.4-9, 7306-7-6), and so exactly once. Its region may have been deregistered since the
- * request was checked.
+ * Carry out an atomic operation of the peer, and start the response. This is done only now, after
+ * all earlier requests of the peer have been answered (7306-5.4-9, 7306-7-6), and so exactly once.
+ * The region may have been deregistered since the request was checked.
  */
 static bool start_atomic_response(struct kwarp_engine *e, const struct kwarp_iread *r)
 {
@@ -155,7 +155,7 @@ static void start_atomic(struct kwarp_engine *e)
 	kwarp_tx_source_buf(&e->tx, e->tx.small, KWARP_ATOMIC_REQ_LEN);
 }
 
-/* RDMAP opcode of a request's message; of its Immediate Data if there is any. */
+/* RDMAP opcode of a request's untagged message: the Immediate Data if the request has any. */
 static u8 request_op(const struct kwarp_wqe *wqe)
 {
 	return wqe->rule->op[!!(wqe->e.flags & KWARP_WR_SOLICITED)];
@@ -281,7 +281,7 @@ static bool may_take(const struct kwarp_engine *e)
 
 /*
  * Look at the next request. libsiw, the user library of the siw driver, may post more requests than
- * may be outstanding. Then kwarp_sq_peek() reports no request until an earlier one is answered.
+ * fit into the send queue. Then kwarp_sq_peek() reports no request until an earlier one completes.
  */
 static enum kwarp_take peek_request(struct kwarp_engine *e)
 {
@@ -382,7 +382,10 @@ bool kwarp_tx_pick(struct kwarp_engine *e)
 	return pick_sq(e) || (!test_bit(KWARP_E_FAILED, &e->flags) && pick_answer(e));
 }
 
-/* All segments of the message are in the batch: end it. */
+/*
+ * The last segment of a message was put into the batch. Start the Immediate Data that follows a
+ * Write; else end the message, so that kwarp_tx_pick() chooses the next one.
+ */
 void kwarp_tx_message_built(struct kwarp_engine *e)
 {
 	struct kwarp_tx *tx = &e->tx;
@@ -404,8 +407,8 @@ void kwarp_tx_message_built(struct kwarp_engine *e)
 }
 
 /*
- * Graceful close: has TCP accepted all that was posted, and have both sides' Reads and atomic
- * operations been answered?
+ * Graceful close: has TCP accepted all requests that were posted before the close, and have both
+ * sides' Reads and atomic operations been answered?
  */
 bool kwarp_tx_drained(const struct kwarp_engine *e)
 {
@@ -418,7 +421,7 @@ bool kwarp_tx_drained(const struct kwarp_engine *e)
 /*
  * Flush requests that were posted after the start of a graceful close. The flush cannot wait for
  * the end of the stream, because the peer may close its half much later. Return: true if there are
- * more.
+ * more requests to flush.
  */
 bool kwarp_tx_flush_late(struct kwarp_engine *e)
 {

@@ -33,8 +33,8 @@ static inline void kwarp_tx_tell_posters(struct kwarp_engine *e)
 
 /*
  * Was something posted since the producer index was @seen? libsiw (siw's user library) may post
- * more requests than may be outstanding. The excess does not count: when a response makes room for
- * such requests, the receive path calls kwarp_tx_kick().
+ * more requests than fit into the send queue. The excess does not count: when a response makes room
+ * for such requests, the receive path calls kwarp_tx_kick().
  */
 static inline bool kwarp_tx_posted_since(struct kwarp_engine *e, u32 seen)
 {

@@ -9,8 +9,7 @@
  *                                      asks for an event
  * in the call of a kernel consumer     it is posted by a task with interrupts enabled, and no other
  *                                      context has the socket; two batches at most
- * with the timer of its CQ             the queue is held, and the program neither polls nor asks
- *                                      for an event
+ * with a timer (coalesce.h, pace.h)    the queue is held, and the program does not ring in time
  * in the softirq that received         it answers a Read or Atomic Request of the peer; or it
  *                                      waited, fenced or limited by ORD, for a response that has
  *                                      come; or, on a responder, it waited for the peer's
@@ -19,11 +18,12 @@
  * in kwarp_engine_terminate()          it is the Terminate
  * in kwarp_tx_release()                it was posted before the stream, or is the RTR, or is the
  *                                      rest before a graceful close; one batch
- * with the runner's work item          a kernel consumer posts from another context, or more than
+ * with the transmit work item          a kernel consumer posts from another context, or more than
  *                                      two batches; a process owns the socket when a callback or
- *                                      the timer wants to send; a claim waits; a limit of run.h or
- *                                      share.h is reached; another task needs the processor; one
- *                                      tick later, when memory is short in process context
+ *                                      the timer wants to send; a claim (below) waits; a limit of
+ *                                      run.h or share.h is reached; another task needs the
+ *                                      processor; one tick later, when memory is short in
+ *                                      process context
  * not at all                           a responder has not received an FPDU (RFC 5044 7.1.2
  *                                      rule 4); after an error, except the Terminate; after our
  *                                      FIN
@@ -37,7 +37,7 @@
  * kwarp_tx_kick()) is lost, and usually a program's post or a peer's request need not wait until a
  * worker gets a processor, which can take a whole time slice if the program polls.
  *
- * kwarp_engine_start(), _stop() and _reset() have to stop the runner. They have priority: they
+ * kwarp_engine_start(), _drain(), _fin(), _stop() and _reset() stop the runner, with priority: they
  * claim the stream, that is, they increment e->tx.claims; the runner leaves after its present
  * round, and no other context becomes the runner.
  */
@@ -112,14 +112,14 @@ static bool tx_leave(struct kwarp_engine *e)
 }
 
 /*
- * No event reports that memory is available again, so retry in one tick. A pending request for
- * another round is dropped here: it may come from TCP, which calls write_space after a failed
- * allocation, and the runner would spin.
+ * No event reports that memory is available again, so retry: in the work item, after one tick if
+ * memory was short in process context. A pending request for another round is dropped here: it may
+ * come from TCP, which calls write_space after a failed allocation, and the runner would spin.
  */
 static void tx_wait_for_memory(struct kwarp_engine *e)
 {
 	WRITE_ONCE(e->tx.backs_off, true);
-	/* Retry in the work item at once: it may sleep, so the allocation itself waits. */
+	/* The work item may sleep, so it can retry at once: the allocation itself waits. */
 	if (e->tx.in_socket) {
 		tx_hand_over(e);
 		return;
@@ -128,8 +128,8 @@ static void tx_wait_for_memory(struct kwarp_engine *e)
 }
 
 /*
- * Send one batch. Return: KWARP_TX_MORE if there is or may be more to send: after a full batch, or
- * because a request was posted while this function was about to return.
+ * Send one batch. Return: as kwarp_tx_step(); also KWARP_TX_MORE if a request was posted while this
+ * function was about to return.
  */
 static enum kwarp_tx_result tx_run_round(struct kwarp_engine *e)
 {
@@ -177,8 +177,8 @@ static bool tx_run_round_and_leave(struct kwarp_engine *e)
 }
 
 /*
- * In the system call of a poster: is there more to send for the peer than one batch? The poster
- * should not do that in its own time.
+ * In the system call of a poster: has the last batch answered requests of the peer, and are there
+ * more to answer? The work item does that, not the poster in its own time.
  */
 static bool tx_enough_for_peer(const struct kwarp_engine *e)
 {
@@ -267,8 +267,8 @@ static void tx_run_for_consumer(struct kwarp_engine *e)
 }
 
 /*
- * The caller has become the runner in a call of a kernel consumer. Only the runner may read
- * e->sock. If the stream is over, the work item flushes what was posted.
+ * The caller has become the runner in a call of a kernel consumer. Only the runner may use the
+ * socket. If the stream is over, the work item flushes what was posted.
  */
 static void tx_try_for_consumer(struct kwarp_engine *e)
 {
@@ -359,20 +359,18 @@ static bool tx_try_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 void kwarp_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 {
 	/*
-	 * The caller has stored what there is to send before the state is read here. A runner reads
-	 * that after an atomic operation on the state, which is a full barrier.
+	 * The caller has stored what there is to send; e->tx.run is read after this barrier. A
+	 * runner changes e->tx.run, which is a full barrier, and then reads what there is to send.
 	 */
 	smp_mb();
-	/*
-	 * Without a stream nothing can be sent. When one begins, kwarp_tx_release() sends.
-	 */
+	/* Without a stream nothing can be sent. When one begins, kwarp_tx_release() sends. */
 	if (!READ_ONCE(e->sock) && !kwarp_engine_dead(e))
 		return;
 	if (from == KWARP_TX_FROM_DOORBELL && kwarp_fault(KWARP_FAULT_LOST_KICK))
 		return;
 	/*
-	 * Taking the socket lock may reschedule. Do that now, while other contexts can still send,
-	 * rather than as the runner.
+	 * Taking the socket lock may reschedule. Reschedule now, while other contexts can still
+	 * send, rather than as the runner.
 	 */
 	if (from == KWARP_TX_FROM_DOORBELL || from == KWARP_TX_FROM_PROCESS)
 		cond_resched();
@@ -418,8 +416,8 @@ void kwarp_tx_claim(struct kwarp_engine *e)
 		   tx_become_runner(e, KWARP_RUN_QUEUED));
 	atomic_dec(&e->tx.claims);
 	/*
-	 * A context that kicks and still sees our claim returns without queueing anything. It
-	 * stored its request before, and the round in kwarp_tx_release() will see that.
+	 * A context that kicks and still sees our claim returns without queueing the work item. It
+	 * has stored its request before, and the round in kwarp_tx_release() will see that request.
 	 */
 	smp_mb__after_atomic();
 }

@@ -5,8 +5,8 @@
  * functions: the runner, the one context that may send for the stream at a time (run.c).
  *
  * The octets are the same as if fpdu.c had built the FPDUs one by one. fpdu.c builds all others:
- * the last FPDU of each message, FPDUs with markers or aligned to segments, and those that fail a
- * check, where it finds the error.
+ * the last FPDU of each message, FPDUs with markers or aligned to TCP segments, and those that fail
+ * a check here: fpdu.c checks again and reports the error.
  */
 #include "series.h"
 

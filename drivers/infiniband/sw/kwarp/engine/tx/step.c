@@ -28,7 +28,7 @@ static void report_idle(struct kwarp_engine *e)
 		e->ops->event(e, KWARP_QPE_DRAINED);
 }
 
-/* Was a completion lost because the CQ was full, and has the stream not failed for that yet? */
+/* Was a completion lost because the send queue's CQ was full, and has the stream not failed yet? */
 static bool lost_completion(const struct kwarp_engine *e)
 {
 	return READ_ONCE(e->sq->cq->overflow) && !test_bit(KWARP_E_FAILED, &e->flags);
@@ -117,7 +117,7 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 	tx->effort = 0;
 	tx->answered = false;
 	if (test_bit(KWARP_E_DEAD, &e->flags))
-		kwarp_engine_flush(e);	/* never in softirq: the stream has no socket any more */
+		kwarp_engine_flush(e);	/* not in softirq: softirqs send only with a socket */
 	if (test_bit(KWARP_E_TX_STOP, &e->flags) || !e->sock)
 		return kwarp_tx_flush_late(e) ? KWARP_TX_MORE : KWARP_TX_IDLE;
 	if (kwarp_batch_pending(&tx->batch))

@@ -20,7 +20,7 @@
 /* Where a message's payload comes from. */
 enum kwarp_tx_src {
 	KWARP_SRC_SGL,		/* scatter/gather list of @wqe in struct kwarp_tx */
-	KWARP_SRC_BUF,		/* octets in the engine: inline data, RDMAP headers */
+	KWARP_SRC_BUF,		/* octets in the engine: inline data, @small of struct kwarp_tx */
 	KWARP_SRC_REGION,	/* the region that a Read Response is read from */
 };
 
@@ -69,13 +69,13 @@ struct kwarp_tx_msg {
  * @align: begin TCP segments with an FPDU, at the price of more and smaller packets
  * @rtr: KWARP_RTR_* form of the "ready to receive" message still to be sent, or 0
  * @turn: flips with each choice: answers are tried first if true, the send queue if false
- * @term_done: the Terminate is in the batch or sent
+ * @term_done: the Terminate has been started, and perhaps sent
  * @no_memory: no page was available for the last FPDU
  * @backs_off: what is still to be sent waits for the work item because memory is short or the
  *	softirqs' share of the processor is used up; written by the runner, READ_ONCE elsewhere
  * @answered: this step has built an FPDU of an answer to the peer
  * @effort: requests and scatter/gather elements examined in this step
- * @off: octets sent since the first FPDU, modulo 2^32; markers are placed by this offset
+ * @off: number of octets of all FPDUs built so far, modulo 2^32; markers are placed by this offset
  * @mulpdu: longest ULPDU for the current batch (RFC 5044 section 4.5)
  * @msn: next message sequence number of each untagged queue
  * @sq_end: all FPDUs of send queue entries before this index are in the batch or sent
@@ -83,9 +83,9 @@ struct kwarp_tx_msg {
  *	ones are flushed
  * @msg: message being segmented
  * @wqe: work request of @msg, if that message comes from the send queue
- * @small: payload of a message that carries only a header of RDMAP
+ * @small: payload of a message whose payload is not in a buffer of the consumer (small.h)
  * @batch: FPDUs collected for the next socket call
- * @coalesce: is the send queue held, so that the program need not ring its doorbell? See coalesce.h
+ * @coalesce: state of coalescing, which decides whether the program has to ring its doorbell
  */
 struct kwarp_tx {
 	atomic_t run;
