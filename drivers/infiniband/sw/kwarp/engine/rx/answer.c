@@ -15,7 +15,7 @@
  * kwarp_rx_answered - remove the oldest outstanding request, which has been answered completely
  * @e: engine
  *
- * Return: KWARP_PERR_NONE, or KWARP_PERR_LOCAL if its completion was lost because the CQ was full.
+ * Return: KWARP_PERR_NONE, or KWARP_PERR_LOCAL if a completion was lost because the CQ was full.
  */
 enum kwarp_perr kwarp_rx_answered(struct kwarp_engine *e)
 {

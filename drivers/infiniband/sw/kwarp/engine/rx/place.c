@@ -49,9 +49,9 @@ static enum kwarp_mem_err place_piece(struct kwarp_engine *e, const struct kwarp
 }
 
 /*
- * Place payload in the scatter list of the open receive; the message's length has been checked.
- * Regions of an SRQ's receive belong to the SRQ's protection domain, which may differ from the
- * QP's.
+ * Place payload in the scatter list of the receive that was taken for the message; the message's
+ * length has been checked. Regions of an SRQ's receive belong to the SRQ's protection domain, which
+ * may differ from the QP's.
  */
 static enum kwarp_perr place_receive(struct kwarp_engine *e, const u8 *data, u32 len)
 {
@@ -111,11 +111,11 @@ static enum kwarp_perr place_tagged(struct kwarp_engine *e, const u8 *data, u32 
 }
 
 /**
- * kwarp_rx_put - place octets that are not payload of a segment
+ * kwarp_rx_put - write the value of an Atomic Response to the buffer of the request
  * @e: engine
  * @stag: local region
  * @addr: address in that region
- * @data: octets
+ * @data: the value, in the byte order of this machine
  * @len: number of octets
  *
  * Return: KWARP_MEM_OK, or the failed check.

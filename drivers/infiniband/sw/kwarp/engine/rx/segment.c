@@ -425,8 +425,8 @@ void kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len)
  * Drops the reference to the region that the run used.
  *
  * Context: socket lock held.
- * Return: true if there may be something to send: an answer to the peer, or a request that waited
- * for the peer's answer.
+ * Return: true if there may be something to send: an answer to the peer, a request that waited for
+ * the peer's answer or, on a responder, for the first FPDU; or if a graceful close may be complete.
  */
 bool kwarp_rx_end_run(struct kwarp_engine *e)
 {

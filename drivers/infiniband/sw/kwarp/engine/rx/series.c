@@ -6,10 +6,10 @@
  * with the same length and the same header, except for the offset, which grows by the payload. So
  * length field and header of the next FPDU are compared with the expected octets. If they are
  * equal, all that was checked in the previous header is right here, too (opcode, versions, queue,
- * MSN, STag, position in the message). What remains to be checked is the end of the payload, the
- * CRC, and the region, by kwarp_rx_place().
+ * MSN, STag, position in the message). What remains to be checked is that the payload does not end
+ * after its receive, Read or region, the CRC, and, in kwarp_rx_place(), the access to the region.
  *
- * If anything differs or is wrong, the FPDU is left untouched for segment.c.
+ * If anything differs or is wrong, the FPDU is left to segment.c, which processes all of it.
  *
  * Context of all functions: socket lock held. A receive run is one call of tcp_read_sock().
  *
@@ -37,8 +37,8 @@ static u64 message_room(struct kwarp_engine *e)
 }
 
 /*
- * How many segments with @payload octets can be placed without another check of their position
- * (5041-7.1-13)?
+ * How many more segments with @payload octets fit into the receive, Read or region that the message
+ * goes to (5041-7.1-13)? The last segment of a Read Response is not counted.
  */
 static size_t max_segments(struct kwarp_engine *e, u32 payload)
 {

@@ -402,7 +402,7 @@ static u32 next_piece(struct pieces *p, u32 used, u32 len, const u8 **data)
  * @skb: its first skb
  * @offset: first octet to process in that skb
  * @len: octets of @skb that may be used; if they end before @skb does, no octet after them is read
- * @there: octets received in order from @offset on, including later skbs; may be a few too many
+ * @there: octets received in order from @offset on, including later skbs; a FIN may count as one
  *
  * All octets are used, also those that are dropped, except an incomplete FPDU of a stream with
  * CRCs.

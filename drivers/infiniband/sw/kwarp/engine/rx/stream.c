@@ -24,7 +24,10 @@ void kwarp_rx_init(struct kwarp_engine *e, bool crc, bool markers)
 	rx->stash = (struct kwarp_rx_stash) { };
 }
 
-/* Is the stream between messages, and no Read outstanding, so that a FIN here cuts nothing off? */
+/*
+ * Is the stream between messages, with no Read or atomic operation of ours outstanding, so that a
+ * FIN here cuts off neither a message nor an answer?
+ */
 static bool between_messages(const struct kwarp_engine *e)
 {
 	const struct kwarp_rx *rx = &e->rx;
@@ -37,7 +40,9 @@ static bool between_messages(const struct kwarp_engine *e)
 /**
  * kwarp_rx_eof - report that the peer has closed its half, or that the connection is lost
  * @e: engine
- * @reset: the connection is lost
+ * @reset: the connection is lost; false: a FIN has come
+ *
+ * A FIN that cuts off a message is reported as the loss of the connection.
  *
  * Context: socket lock held; may be called again.
  */

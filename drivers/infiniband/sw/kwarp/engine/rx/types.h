@@ -10,9 +10,9 @@
 
 enum kwarp_rx_target {
 	KWARP_RXT_NONE,		/* no payload expected */
-	KWARP_RXT_RECEIVE,	/* the receive that was taken for this message */
+	KWARP_RXT_RECEIVE,	/* the buffers of the receive that was taken for this message */
 	KWARP_RXT_TAGGED,	/* the region that the segment names */
-	KWARP_RXT_SMALL,	/* @small of struct kwarp_rx: the message is only a header */
+	KWARP_RXT_SMALL,	/* @small of struct kwarp_rx: the message needs no buffer */
 };
 
 /**
@@ -51,7 +51,7 @@ struct kwarp_rx_stash {
  * @rwqe_status: completion status of that receive if the stream ends
  * @sge: element of @rwqe to be filled next
  * @sge_off: octets of that element already filled
- * @small: payload of a message that carries only a header of RDMAP
+ * @small: payload of a message that goes to no buffer of a consumer (small.h)
  * @small_have: octets in @small
  * @kick: there may be something to send when this receive run ends
  */
