@@ -17,8 +17,9 @@
  * @req: the operation; its opcode is a known one
  * @old: result: the value before the operation; NULL: only check
  *
- * The region is checked as for a Read Request, but for the right to remote atomic operations, then
- * the alignment (7306-8.2-4 to -6). If an error is returned, memory has not been changed.
+ * The region is checked as for a Read Request, with the right to remote atomic operations instead
+ * of remote read; then the alignment is checked (7306-8.2-4 to -6). If an error is returned, memory
+ * has not been changed.
  *
  * Context: any but hard interrupt.
  * Return: KWARP_PERR_NONE, or the error for the Terminate.

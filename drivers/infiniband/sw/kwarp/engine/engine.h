@@ -108,15 +108,15 @@ void kwarp_engine_posted_send(struct kwarp_engine *e, bool user);
 void kwarp_engine_posted_recv(struct kwarp_engine *e, bool user);
 
 /*
- * Is a stream attached, that is, does the engine have a socket? Context: as for
- * kwarp_engine_start() and kwarp_engine_stop().
+ * Is a stream attached, that is, does the engine have a socket? Context: any that is serialised
+ * with kwarp_engine_start() and kwarp_engine_stop().
  */
 static inline bool kwarp_engine_attached(const struct kwarp_engine *e)
 {
 	return e->sock;
 }
 
-/* Has the peer's FIN been handled? Context: any. */
+/* Has the engine reported the peer's FIN to the layer above? Context: any. */
 static inline bool kwarp_engine_peer_closed(const struct kwarp_engine *e)
 {
 	return test_bit(KWARP_E_FIN_SEEN, &e->flags);

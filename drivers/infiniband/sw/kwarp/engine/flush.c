@@ -30,7 +30,7 @@ void kwarp_engine_flush(struct kwarp_engine *e)
 		 */
 		kwarp_ring_set_flags(&e->rq->ring,
 				     KWARP_RING_NEED_KICK | KWARP_RING_ERROR);
-		/* Pairs with the poster's barrier between storing prod and reading flags. */
+		/* Pairs with the poster's barrier between storing its index and reading flags. */
 		smp_mb();
 		kwarp_rq_flush(e->rq, e->recv_cq, e->ibqp, vendor_err);
 	}

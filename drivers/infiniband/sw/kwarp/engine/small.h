@@ -8,8 +8,8 @@
 #include "../proto/term.h"
 
 /*
- * Octets of the longest message whose payload is not in a buffer of a consumer: a Terminate. The
- * others are Read Requests, Immediate Data, and requests and responses of atomic operations.
+ * Octets of the longest payload that needs no buffer of a consumer, which is that of a Terminate.
+ * Others are those of Read Requests, Immediate Data, and Atomic Requests and Responses.
  */
 #define KWARP_SMALL_LEN		KWARP_TERM_MAX_LEN
 static_assert(KWARP_SMALL_LEN >= KWARP_ATOMIC_REQ_LEN);

@@ -2,12 +2,13 @@
 /*
  * The callbacks of the stream's TCP socket.
  *
- * Inbound octets are processed in sk_data_ready, that is in softirq or in the backlog of the
- * process that owns the socket. Both hold the socket lock, which therefore serialises the receive
- * side. Answers and other octets that become due are sent from the same call, unless it runs in the
- * backlog: then the transmit work item sends. After the octets, the socket's state shows whether a
- * FIN or an error has come. The callbacks for these only ask for a call of kwarp_sock_drain() in
- * process context, because TCP may call them too early or without the socket lock.
+ * Inbound octets are processed in the sk_data_ready callback, that is in softirq or when the
+ * process that owns the socket handles its backlog, and in kwarp_sock_drain(). All of these hold
+ * the socket lock, which therefore serialises the receive side. Answers and other octets that
+ * become due are sent from the same call, unless a process owns the socket: then the transmit work
+ * item sends. After the octets, the socket's state shows whether a FIN or an error has come. The
+ * callbacks for these only ask for a call of kwarp_sock_drain(): TCP may call them without the
+ * socket lock, or before the octets that came with a FIN can be read.
  *
  * sk_callback_lock is held across each callback, so that after kwarp_sock_remove() no callback is
  * running.
@@ -220,7 +221,7 @@ static void engine_write_space(struct sock *sk)
 
 /*
  * TCP reports a FIN before the data that came with it can be read, and may report a reset without
- * the socket lock. Both are handled in process context, by kwarp_sock_drain().
+ * the socket lock. So only ask for a call of kwarp_sock_drain() in process context.
  */
 static void engine_state_change(struct sock *sk)
 {
@@ -286,7 +287,7 @@ void kwarp_sock_remove(struct kwarp_engine *e)
 	struct sock *sk = e->sock->sk;
 
 	might_sleep();
-	/* stash_again() is not queued any more: only kwarp_sock_drain() queues it. */
+	/* The work item is not queued again: only kwarp_sock_drain(), not called now, does that. */
 	cancel_delayed_work_sync(&e->stash_wait.work);
 	lock_sock(sk);
 	tcp_read_sock(sk, &desc, read_actor);

@@ -34,7 +34,7 @@ static int send_some(struct sock *sk, struct msghdr *msg)
 	}
 	/*
 	 * Make TCP call write_space at the next ACK, as if the send buffer were full. If nothing is
-	 * in flight, no ACK comes; the callers handle that.
+	 * in flight, no ACK comes; send_nowait() handles that.
 	 */
 	if (cut)
 		set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
@@ -77,7 +77,7 @@ static int send_nowait(struct sock *sk, struct msghdr *msg)
  * processor waits until the batch is sent.
  *
  * If memory is short under the spinlock, TCP enters memory pressure and shrinks this socket's send
- * buffer. Both last until the next ACKs, also when the retry below succeeds.
+ * buffer. Both last until the next ACKs, even if the retry without the spinlock succeeds.
  *
  * Context: any but hard interrupt if @locked, else process; takes the socket lock.
  * Return: octets that TCP accepted; -EAGAIN: TCP is full and will call write_space; -ENOBUFS: no
@@ -194,7 +194,7 @@ bool kwarp_tcp_try_call_locked(struct socket *sock, void (*fn)(struct kwarp_engi
 	return ours;
 }
 
-/* Send a FIN after what was sent. */
+/* Send a FIN after all octets that TCP has accepted. */
 void kwarp_tcp_shutdown(struct socket *sock)
 {
 	kernel_sock_shutdown(sock, SHUT_WR);

@@ -53,13 +53,13 @@ enum kwarp_engine_flag {
 	KWARP_E_TX_STOP,	/* send nothing more */
 	KWARP_E_DEAD,		/* kwarp_engine_stop() has ended the stream */
 	KWARP_E_TX_TERM,	/* send the Terminate next, then nothing */
-	KWARP_E_TX_DRAIN,	/* graceful close, see kwarp_engine_drain() */
+	KWARP_E_TX_DRAIN,	/* graceful close: requests posted after its start are flushed */
 	KWARP_E_TX_WAIT_READ,	/* a request waits until an earlier one is answered */
 	KWARP_E_RX_STOP,	/* drop inbound octets */
 	KWARP_E_RX_ANY,		/* octets have come after the MPA startup */
 	KWARP_E_RX_SEEN,	/* a valid FPDU has been received */
-	KWARP_E_FIN_SEEN,	/* the peer's FIN has been handled */
-	KWARP_E_RST_SEEN,	/* the loss of the connection has been handled */
+	KWARP_E_FIN_SEEN,	/* the peer's FIN has been reported to @ops */
+	KWARP_E_RST_SEEN,	/* the loss of the connection has been reported to @ops */
 	KWARP_E_TERM_SEEN,	/* the peer's Terminate is in @peer_term */
 	KWARP_E_FAILED,		/* the stream's first error is recorded */
 	KWARP_E_TERM_READY,	/* the error's Terminate is in @term */

@@ -8,11 +8,13 @@
 #include "../../kwarp.h"
 
 /**
- * kwarp_rx_mr - find the region of an STag; referenced until the receive run ends
+ * kwarp_rx_mr - find the region of an STag
  * @e: engine
  * @stag: STag
  *
- * The region of the previous segment is tried first, because it is usually the right one.
+ * The region of the previous segment is tried first, because it is usually the right one. The
+ * reference to the region lasts until another STag is looked up or the receive run ends.
+ *
  * Return: the region, or NULL; the key byte of the STag is not compared.
  */
 struct kwarp_mr *kwarp_rx_mr(struct kwarp_engine *e, u32 stag)
@@ -94,8 +96,8 @@ static enum kwarp_perr place_small(struct kwarp_engine *e, const u8 *data, u32 l
 
 /*
  * Place payload of a tagged segment. Unless rx->sure, check the region again: since the header was
- * checked, another stream or an earlier receive run may have revoked it, and it may even have been
- * registered again with fewer rights.
+ * checked, perhaps in an earlier receive run, the region may have been revoked, and even registered
+ * again with fewer rights.
  */
 static enum kwarp_perr place_tagged(struct kwarp_engine *e, const u8 *data, u32 len)
 {

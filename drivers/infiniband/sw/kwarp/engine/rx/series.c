@@ -6,8 +6,8 @@
  * with the same length and the same header, except for the offset, which grows by the payload. So
  * length field and header of the next FPDU are compared with the expected octets. If they are
  * equal, all that was checked in the previous header is right here, too (opcode, versions, queue,
- * MSN, STag, position in the message). What remains to be checked is that the payload does not end
- * after its receive, Read or region, the CRC, and, in kwarp_rx_place(), the access to the region.
+ * MSN, STag, position in the message). What remains to be checked: that the receive, Read or region
+ * has room for the payload; the CRC; and, in kwarp_rx_place(), the access to the region.
  *
  * If anything differs or is wrong, the FPDU is left to segment.c, which processes all of it.
  *

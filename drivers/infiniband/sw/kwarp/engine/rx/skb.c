@@ -24,8 +24,8 @@
  * placement. A sender that changes it in between only places what it could have sent with a right
  * CRC; address and length come from the copies.
  *
- * TCP cannot keep an incomplete FPDU if its window closes before the FPDU is complete, because it
- * arrives in many small segments or because memory is short. No further octet would come. Then
+ * TCP cannot keep an incomplete FPDU if TCP's window closes before the FPDU is complete, because
+ * the FPDU arrives in many small segments or memory is short. No further octet would come. Then
  * process context allocates the stash, a buffer to which octets are copied until the FPDU is
  * complete (stash.c).
  *
@@ -402,7 +402,7 @@ static u32 next_piece(struct pieces *p, u32 used, u32 len, const u8 **data)
  * @skb: its first skb
  * @offset: first octet to process in that skb
  * @len: octets of @skb that may be used; if they end before @skb does, no octet after them is read
- * @there: octets received in order from @offset on, including later skbs; a FIN may count as one
+ * @there: octets received in order from @offset on, also in later skbs; a FIN counts as one octet
  *
  * All octets are used, also those that are dropped, except an incomplete FPDU of a stream with
  * CRCs.

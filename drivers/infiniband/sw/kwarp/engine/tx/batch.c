@@ -14,7 +14,7 @@
 #include "../tcp.h"
 #include "pages.h"
 
-/* Octets that are too many for the rest of a page are split only if the rest has this size. */
+/* Octets that do not fit into the rest of a page are split if the rest is at least this large. */
 #define FRAG_MIN	64
 static_assert(KWARP_BATCH_FRAG_SURE <= PAGE_SIZE);
 
@@ -93,8 +93,8 @@ static bool batch_refill(struct kwarp_batch *b, u32 want, gfp_t gfp)
  * @want: octets, 1 to KWARP_BATCH_FRAG_SURE
  * @may_sleep: the caller may sleep (its NOIO scope is respected)
  *
- * Before it waits for memory, this drops the batch's references to the regions of a request that
- * has been checked. The regions are looked up again when the request's FPDUs are built.
+ * Before a wait for memory, this function drops the batch's references to the regions of a request
+ * that has been checked. The regions are looked up again when the request's FPDUs are built.
  */
 void kwarp_batch_prefill(struct kwarp_batch *b, u32 want, bool may_sleep)
 {

@@ -3,8 +3,8 @@
  * A batch: many FPDUs that go to TCP in one socket call.
  *
  * Payload is copied once, while its region is locked, into pages that belong to the batch. The CRC
- * is computed at the same time, while the octets are in the cache. The pages are handed to TCP,
- * which references them until the peer has acknowledged. So after the socket call nothing
+ * is computed over the copy soon after, while its octets are in the cache. The pages are handed to
+ * TCP, which references them until the peer has acknowledged. So after the socket call nothing
  * references memory that a consumer can write to, and a request may complete before the peer
  * acknowledges (5040-5.5-11); the CRC is that of the octets sent; and no region stays in use while
  * the peer makes us wait.

@@ -171,7 +171,7 @@ static void hold_judge(struct kwarp_cq_coalesce *h)
 	h->turn++;
 }
 
-/* End the hold of some streams. Return: true if none is held any more. */
+/* End the hold of some streams. Return: true if no stream of the CQ is held any more. */
 static bool hold_end_some(struct kwarp_cq_coalesce *h)
 {
 	u32 n = KWARP_COALESCE_SENDS;
@@ -250,7 +250,7 @@ static bool may_hold(const struct kwarp_engine *e)
 	 */
 	if (!e->sock || hrtimer_resolution > c->ns || c->realtime)
 		return false;
-	/* A responder that has received no FPDU may not send, so a doorbell would send nothing. */
+	/* A responder that has received no FPDU may not send at all: a hold would gain nothing. */
 	return test_bit(KWARP_E_TX_OPEN, &e->flags);
 }
 
@@ -349,7 +349,7 @@ void kwarp_coalesce_returns(struct kwarp_engine *e)
 }
 
 /**
- * kwarp_coalesce_sent - all that could be sent was sent: after a doorbell, decide about the hold
+ * kwarp_coalesce_sent - decide about a hold, after the sending that a doorbell has caused
  * @e: engine
  *
  * Context: the runner.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Requests that send nothing: register, invalidate, bind. They are carried out in their place in
- * the order of the send queue.
+ * Requests that send nothing: register or invalidate a region, bind a memory window. They are
+ * carried out in their place in the order of the send queue.
  */
 #include "local.h"
 

@@ -9,9 +9,9 @@
  * hold in which looks are measured. Runner: the one context that may send for the stream at a time
  * (run.c).
  *
- * The runner starts a hold; the timer ends it. @on of struct kwarp_coalesce says who owns the
- * state: while it is false the runner, while it is true the timer. After a hold has ended, the
- * runner sets the ring's flags so that posters ring again.
+ * The runner starts a hold; the timer ends the hold, or the runner after it has stopped the timer.
+ * While @on of struct kwarp_coalesce is false, the runner owns the state; while it is true, the
+ * timer. After a hold has ended, the runner sets the ring's flags so that posters ring again.
  */
 #include "pace.h"
 
@@ -233,12 +233,12 @@ static void pace_end_hold(struct kwarp_engine *e)
 /* Result of a look. */
 enum finding {
 	NOTHING,	/* nothing to send, no runner, no outstanding request */
-	BUSY,		/* there is a runner, TCP is full, or responses are outstanding */
+	BUSY,		/* responses are outstanding, or the timer must not send now */
 	POSTED,		/* requests can be sent, and there is no runner */
 	HANDED_OVER,	/* requests can be sent, and the work item is queued for them */
 };
 
-/* Is a request taken by the runner and not completed? A hint, read without a lock. */
+/* Has the runner taken a request that has not completed? A hint, read without a lock. */
 static bool sq_outstanding(const struct kwarp_engine *e)
 {
 	return READ_ONCE(e->sq->next) != READ_ONCE(e->sq->retired);
@@ -377,7 +377,7 @@ void kwarp_pace_rung(struct kwarp_engine *e)
 }
 
 /**
- * kwarp_pace_sent - all that could be sent after a doorbell was sent: start or end a hold
+ * kwarp_pace_sent - start or end a hold, after the sending that a doorbell has caused
  * @e: engine of a stream whose program has libsiw
  * @may: the stream may be held, if that makes it faster
  *

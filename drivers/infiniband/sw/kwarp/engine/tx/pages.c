@@ -10,7 +10,7 @@
 
 #include "../../kwarp.h"
 
-/* Size of the pages that skb_page_frag_refill() allocates, if it can. */
+/* Size of a large (compound) page, as skb_page_frag_refill() allocates it if it can. */
 #define LARGE		max_t(size_t, SZ_32K, PAGE_SIZE)
 /* A page with less room than this is not used further. */
 #define ROOM_MIN	SZ_4K
@@ -121,8 +121,8 @@ static bool pages_get(struct kwarp_dev *kdev, struct page_frag *frag)
 	bool found;
 
 	/*
-	 * The caller may have locked a region. A softirq that waits for that region must not run
-	 * here.
+	 * Bottom halves off: softirqs take this lock, too, perhaps while they hold a region's
+	 * lock.
 	 */
 	spin_lock_bh(&kdev->pages.lock);
 	found = pages_get_newest(kdev, frag) || pages_get_oldest(kdev, frag);
@@ -132,7 +132,7 @@ static bool pages_get(struct kwarp_dev *kdev, struct page_frag *frag)
 	return found;
 }
 
-/* Add a page to the ring. If the ring is full, drop the oldest. */
+/* Add a page to the ring. If the ring is full, drop its oldest page. */
 static void pages_keep(struct kwarp_dev *kdev, const struct page_frag *frag)
 {
 	struct page_frag old = { };

@@ -317,7 +317,10 @@ static bool next_request(struct kwarp_engine *e)
 		tx->effort += 1 + tx->wqe.e.num_sge;
 		break;
 	}
-	/* After the peer's FIN no response can come. Flush this request and all later ones. */
+	/*
+	 * After the peer's FIN no response can come. Do not send this request or a later one: the
+	 * graceful close flushes them.
+	 */
 	if (tx->wqe.rule->awaits && test_bit(KWARP_E_FIN_SEEN, &e->flags)) {
 		tx->drain_to = e->sq->next;
 		return false;

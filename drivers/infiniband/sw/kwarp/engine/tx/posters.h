@@ -43,7 +43,7 @@ static inline bool kwarp_tx_posted_since(struct kwarp_engine *e, u32 seen)
 	if (!kwarp_sq_has_unmoved(e->sq))
 		return false;
 	set_bit(KWARP_E_TX_WAIT_READ, &e->flags);
-	/* Pairs with kwarp_rx_answered(), as in peek_request() of pick.c. */
+	/* Set the flag, then look again. kwarp_rx_answered() makes room, then looks at the flag. */
 	smp_mb__after_atomic();
 	return kwarp_sq_posted(e->sq) != seen;
 }

@@ -10,7 +10,7 @@
  * in the call of a kernel consumer     it is posted by a task with interrupts enabled, and no other
  *                                      context has the socket; two batches at most
  * with a timer (coalesce.h, pace.h)    the queue is held, and the program does not ring in time
- * in the softirq that received         it answers a Read or Atomic Request of the peer; or it
+ * in the softirq that receives         it answers a Read or Atomic Request of the peer; or it
  *                                      waited, fenced or limited by ORD, for a response that has
  *                                      come; or, on a responder, it waited for the peer's
  *                                      first FPDU

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Which context sends for a stream, and for how long. Runner: the one context that may send for the
- * stream at a time.
+ * Decides which context sends for a stream, and for how long. Runner: the one context that may send
+ * for the stream at a time.
  */
 #ifndef KWARP_ENGINE_TX_RUN_H
 #define KWARP_ENGINE_TX_RUN_H
@@ -27,7 +27,7 @@ enum kwarp_tx_from {
 	/* The socket's spinlock is held and no process owns the socket: the caller sends. */
 	KWARP_TX_FROM_SOCKET,
 	KWARP_TX_FROM_PROCESS,	/* process context, no locks held: the caller sends */
-	KWARP_TX_FROM_DOORBELL,	/* as for PROCESS, after a doorbell of a program */
+	KWARP_TX_FROM_DOORBELL,	/* like FROM_PROCESS, after a program's doorbell */
 };
 
 void kwarp_tx_init(struct kwarp_engine *e);

@@ -116,8 +116,9 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 	kwarp_assert_runner(e);
 	tx->effort = 0;
 	tx->answered = false;
+	/* After the end of the stream no softirq comes here, because there is no socket. */
 	if (test_bit(KWARP_E_DEAD, &e->flags))
-		kwarp_engine_flush(e);	/* not in softirq: softirqs send only with a socket */
+		kwarp_engine_flush(e);
 	if (test_bit(KWARP_E_TX_STOP, &e->flags) || !e->sock)
 		return kwarp_tx_flush_late(e) ? KWARP_TX_MORE : KWARP_TX_IDLE;
 	if (kwarp_batch_pending(&tx->batch))

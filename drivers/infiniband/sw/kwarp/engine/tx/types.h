@@ -39,7 +39,7 @@ enum kwarp_tx_kind {
  * @hdr: header of the next segment
  * @left: payload octets not yet in a segment
  * @sge: KWARP_SRC_SGL: element of the list that comes next
- * @sge_off: KWARP_SRC_SGL: octets of that element already sent
+ * @sge_off: KWARP_SRC_SGL: octets of that element already in a segment
  * @buf: KWARP_SRC_BUF: next octet to send
  * @sq_index: KWARP_TXK_SQ: the request's entry in the send queue
  */
