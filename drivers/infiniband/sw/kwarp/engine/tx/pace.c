@@ -5,9 +5,9 @@
  *
  * Held: the program posts without ringing its doorbell, and the timer sends. Hold: the time during
  * which a stream is held. Look: one call of that timer, which looks for posted requests. Patient
- * look: it does not send while the program continues to post, for coalesce_us at most. Trial: a
- * hold in which looks are measured. Runner: the one context that may send for the stream at a time
- * (run.c).
+ * look: it does not send while the program continues to post, for coalesce_us (a setting of the
+ * device) at most. Trial: a hold in which looks are measured. Runner: the one context that may send
+ * for the stream at a time (run.c).
  *
  * The runner starts a hold; the timer ends the hold, or the runner after it has stopped the timer.
  * While @on of struct kwarp_coalesce is false, the runner owns the state; while it is true, the

@@ -267,8 +267,8 @@ static void tx_run_for_consumer(struct kwarp_engine *e)
 }
 
 /*
- * The caller has become the runner in a call of a kernel consumer. Only the runner may use the
- * socket. If the stream is over, the work item flushes what was posted.
+ * The caller has become the runner in a call of a kernel consumer, so e->sock does not change
+ * meanwhile. If the stream is over, the work item flushes what was posted.
  */
 static void tx_try_for_consumer(struct kwarp_engine *e)
 {
