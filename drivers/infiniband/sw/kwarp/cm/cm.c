@@ -18,13 +18,13 @@
  *	queued work	ep->work, from queue_work() until the work has run
  *	armed timer	ep->timer, likewise
  *	handle		from the CONNECT_REQUEST until accept(), reject(), or the end of
- *			the endpoint, whichever takes the handle out of the table first
+ *			the endpoint, whichever comes first and removes the handle
  *	stream		from kwarp_qp_attach() until the QP has reported DOWN
  *	stand-in	from connect() or accept() until iw_cm returns the stand-in
  * The socket's callbacks need no reference: TCP's own callbacks are restored, under
  * sk_callback_lock, before the endpoint drops its reference on itself. The device's list of
  * endpoints, kdev->cm.eps, needs none either: the endpoint is removed from the list before it drops
- * that reference.
+ * its reference on itself.
  *
  * References to a listener: the iw_cm_id (provider_data) until destroy_listen(),
  * queued work, each endpoint that the listener has made.
@@ -178,8 +178,8 @@ static void abort_misused_id(struct iw_cm_id *id, bool mute)
  * with a pointer to the stand-in of this accept, so iw_cm will not return the first stand-in: this
  * function does. The new stand-in is bound to no endpoint, whatever queue pair the caller has
  * named. An error would set the id to IDLE, and iw_cm would BUG() at the ESTABLISHED event that is
- * still queued. So return 0 and abort the connection: unless the first ESTABLISHED event has been
- * queued already, the event that follows reports the failure.
+ * still to be handled. So return 0 and abort the connection: if the ESTABLISHED event of the first
+ * accept has not been queued yet, that event reports the failure.
  */
 static int accept_again(struct iw_cm_id *id, struct ib_qp *stand_in)
 {
@@ -187,8 +187,8 @@ static int accept_again(struct iw_cm_id *id, struct ib_qp *stand_in)
 
 	/*
 	 * @stand_in is NULL if this call has found no stand-in of its own: none could be made, so
-	 * iw_cm has the device's shared no_qp, or iw_cm has returned the stand-in before this call
-	 * looked. A stand-in that was found cannot be returned before this point: the
+	 * iw_cm has the device's shared stand-in no_qp, or iw_cm has returned the stand-in before
+	 * this call looked. A stand-in that was found cannot be returned before this point: the
 	 * caller holds rdma_cm's handler mutex, which rdma_cm takes for the CLOSE event.
 	 */
 	if (stand_in)
@@ -270,7 +270,7 @@ static int accept_start(struct kwarp_ep *ep, struct iw_cm_id *id, struct ib_qp *
 	return 0;
 
 out_reject:
-	/* rdma_accept() promises a reject to the peer if it fails, but iw_cm sends none. */
+	/* If rdma_accept() fails, it must reject the connection, but iw_cm does not call reject. */
 	kwarp_cm_mpa_reject(ep, NULL, 0);
 	kwarp_ep_apply(ep, KWARP_CME_REJECT);
 	return ret;

@@ -19,13 +19,13 @@ struct seq_file;
 /**
  * struct kwarp_cm_info - diagnostics of the endpoint or listener of an iw_cm_id
  * @role: "initiator", "responder" or "listener"
- * @state: state of an endpoint; NULL: a listener
+ * @state: name of an endpoint's state; NULL: a listener
  * @state_ms: endpoint: time in @state, milliseconds
  * @timed: endpoint: a timer is running for @state
  * @ends_ms: endpoint: time until that timer expires, milliseconds
  * @backlog: listener: length of the accept queue that the ULP asked for
  * @queued: listener: connections in TCP's accept queue
- * @half_open: listener: connections that have not finished MPA startup, or were refused
+ * @half_open: listener: accepted by TCP, but not by the ULP: in MPA startup, or refused
  * @asked: listener: MPA Requests that the ULP has received and has not answered
  */
 struct kwarp_cm_info {

@@ -27,13 +27,12 @@ void kwarp_cm_init_device(struct kwarp_dev *kdev)
 }
 
 /**
- * kwarp_cm_drop_qp - a QP is being destroyed
- * @qp: the QP
+ * kwarp_cm_drop_qp - end the connections that are being set up for a QP
+ * @qp: QP that is being destroyed
  *
- * Connections that are still being set up for the QP fail, and soon drop their reference to the QP;
- * otherwise destroy_qp() would wait for the peer or for a timer. destroy_qp() calls this before it
- * waits for the QP's last reference. A stream that is attached already is ended by
- * kwarp_qp_close().
+ * These connections fail, and soon drop their references to the QP; otherwise destroy_qp() would
+ * wait for the peer or for a timer. destroy_qp() calls this before it waits for the QP's last
+ * reference. A stream that is attached already is ended by kwarp_qp_close().
  *
  * Context: process; does not wait.
  */
@@ -42,7 +41,7 @@ void kwarp_cm_drop_qp(struct kwarp_qp *qp)
 	kwarp_ep_mark_qp(qp);
 }
 
-/* Refuse new endpoints, and set @bit (KWARP_EP_*) in all that exist. */
+/* Refuse new endpoints (connections), and set @bit (KWARP_EP_*) in all existing endpoints. */
 static void stop_with(struct kwarp_dev *kdev, int bit)
 {
 	spin_lock(&kdev->cm.lock);
@@ -52,11 +51,12 @@ static void stop_with(struct kwarp_dev *kdev, int bit)
 }
 
 /**
- * kwarp_cm_retire - the RDMA core is about to ask the users of a device to leave
+ * kwarp_cm_retire - close listeners, and end connections in MPA startup
  * @kdev: device
  *
- * Listeners are closed, connections that are being set up fail, because users wait for them, and
- * no new connection begins. Established connections stay: a user may need them to leave. For
+ * To be called before the RDMA core asks the device's users to leave. No new connection begins, and
+ * listeners are closed. Connections that are being set up fail: a user that waits for one of them
+ * could not leave. Established connections stay: a user may need them in order to leave. For
  * example, an NVMe host shuts its controller down through them.
  *
  * Context: process; waits for no peer.
@@ -73,12 +73,12 @@ void kwarp_cm_retire(struct kwarp_dev *kdev)
 }
 
 /**
- * kwarp_cm_begin_stop - the network below a device goes away
+ * kwarp_cm_begin_stop - begin to end every connection of a device
  * @kdev: device
  *
- * Established connections end, connections that are being set up fail, and no new one begins. To
- * be called before the RDMA core asks the device's users to leave: they would wait for peers that
- * cannot be reached any more.
+ * Established connections end, connections that are being set up fail, and no new one begins. If
+ * the network below the device goes away, to be called before the RDMA core asks the device's users
+ * to leave: the users would wait for peers that cannot be reached any more.
  *
  * Context: process; does not wait.
  */
@@ -117,8 +117,8 @@ void kwarp_cm_stop_device(struct kwarp_dev *kdev)
 /**
  * kwarp_cm_exit - wait, at module exit, until the last stand-ins have been freed
  *
- * A stand-in is the object that iw_cm gets instead of a queue pair (cm_qp.c).  RCU frees a
- * stand-in, perhaps later than its device.
+ * A stand-in is the object that iw_cm gets instead of a queue pair (cm_qp.c). RCU frees a stand-in,
+ * perhaps later than the stand-in's device.
  *
  * Context: process; after kwarp_wq has been destroyed.
  */

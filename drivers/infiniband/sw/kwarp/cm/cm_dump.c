@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* debugfs: endpoints and listeners, the state of each and the time in that state. */
+/*
+ * debugfs: print each endpoint (connection), with its state and the time in that state, and each
+ * listener, with the lengths of its queues.
+ */
 #include "cm.h"
 
 #include <linux/list.h>

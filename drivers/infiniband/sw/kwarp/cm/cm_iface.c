@@ -27,8 +27,8 @@
  * @id: iw_cm's id, in a call from iw_cm
  *
  * rdma_cm is the only user of iw_cm. It stores a pointer to its private struct rdma_id_private in
- * id->context, and that struct begins with the public struct rdma_cm_id: of the listener; or of
- * the connection, once the ULP has called connect or has received the Request. The ids of iw_cm and
+ * id->context, and that struct begins with the public struct rdma_cm_id. For an inbound connection
+ * the pointer is to the listener's id until the ULP has received the Request. The ids of iw_cm and
  * rdma_cm name the same device, with one exception: for an inbound connection rdma_cm may choose
  * another device than the one that received the connection. Then the ULP's QP is on that other
  * device.
@@ -45,7 +45,7 @@ const struct rdma_cm_id *kwarp_cm_rdma_id(const struct iw_cm_id *id)
 /*
  * May the sockets of @kdev be bound to @netdev, which is not the netdev of @kdev? Yes if @netdev is
  * a VLAN on the device's netdev. Yes also if another kwarp device is on @netdev: then rdma_cm has
- * taken @kdev for that device.
+ * chosen @kdev by mistake, in place of that device.
  */
 static bool may_use(const struct kwarp_dev *kdev, struct net_device *netdev)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* State of an endpoint or a listener, for `rdma resource show` and debugfs. */
+/* State of an endpoint (connection) or a listener, for `rdma resource show` and debugfs. */
 #include "cm_info.h"
 
 #include <linux/hashtable.h>
@@ -114,7 +114,7 @@ static bool describe_listener_of(struct kwarp_dev *kdev, const struct iw_cm_id *
  * until the last upcall.
  *
  * Context: process, may sleep.
- * Return: false: the id has no listener and no endpoint.
+ * Return: false: the id has no endpoint (connection), and no listener with a socket.
  */
 bool kwarp_cm_describe(struct kwarp_dev *kdev, const struct iw_cm_id *id,
 		       struct kwarp_cm_info *info)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* State of an endpoint or a listener, for `rdma resource show` and debugfs. */
+/* State of an endpoint (connection) or a listener, for `rdma resource show` and debugfs. */
 #ifndef KWARP_CM_CM_INFO_H
 #define KWARP_CM_CM_INFO_H
 

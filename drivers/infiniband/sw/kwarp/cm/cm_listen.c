@@ -8,8 +8,9 @@
  * refuse connections that come in through such a device, so a listener on that device gets no
  * socket. Within a namespace rdma_cm ensures that a port has one listener.
  *
- * Half-open endpoints are those that have not finished MPA startup, or were refused. Their number
- * is limited; at the limit the oldest ones are evicted (ended), so that others get in.
+ * An endpoint is half-open until the ULP accepts the connection, or until its end. The number of
+ * half-open endpoints is limited; at the limit the oldest ones are evicted (ended), so that others
+ * get in.
  *
  * All functions run in process context.
  */
@@ -63,7 +64,7 @@ static bool may_evict(const struct kwarp_ep *ep)
 	       time_after(jiffies, READ_ONCE(ep->since) + msecs_to_jiffies(age));
 }
 
-/* Is the endpoint ending already? Then it stays half-open only until its peer has closed. */
+/* Is the endpoint ending already? Then it leaves the half-open list soon. */
 static bool is_leaving(const struct kwarp_ep *ep)
 {
 	enum kwarp_cm_state state = READ_ONCE(ep->state);
@@ -74,8 +75,8 @@ static bool is_leaving(const struct kwarp_ep *ep)
 /*
  * End some half-open endpoints: their number has reached the limit, and @queued connections wait in
  * TCP's accept queue. Peers that open connections and send nothing must not block others for long.
- * End as many endpoints as connections wait. Endpoints that are marked or ending already count as
- * well.
+ * End (mark) as many endpoints as connections wait, but at most KWARP_ACCEPT_BATCH. Endpoints that
+ * are ending already make room, too, so they count as well.
  */
 static void evict_some(struct kwarp_listener *l, u32 queued)
 {
@@ -114,7 +115,7 @@ static int child_accept(struct kwarp_listener *l, struct kwarp_ep *ep)
 	}
 	busy = kwarp_cm_sock_hook(&ep->cs);
 	if (busy) {
-		/* A BPF program owns the socket (sockmap): reset it, and accept the next. */
+		/* A BPF program owns the socket (sockmap): reset this connection. */
 		ibdev_dbg(&l->kdev->ibdev, "socket is in use, refused: %d\n", busy);
 		kwarp_ep_apply(ep, KWARP_CME_LOCAL);
 	} else {
@@ -276,7 +277,7 @@ static struct kwarp_listener *listener_alloc(struct kwarp_dev *kdev, struct iw_c
  * id->provider_data gets the listener, and owns a reference to it.
  *
  * On a device that is going away the listener gets no socket, and the call succeeds: for a
- * wildcard address rdma_cm listens on all devices, and after an error it would stop to listen on
+ * wildcard address rdma_cm listens on all devices, and after an error it would stop listening on
  * the others, too. The ULP learns of the removal soon.
  *
  * Context: process.
@@ -354,7 +355,7 @@ static void listener_shut(struct kwarp_listener *l)
 	mutex_lock(&l->mutex);
 	kwarp_cm_sock_kill(&l->cs);
 	mutex_unlock(&l->mutex);
-	/* The module may be unloaded after this: no timer may be left. */
+	/* The module may be unloaded soon: leave no timer of the delayed work running. */
 	if (cancel_delayed_work(&l->work))
 		kwarp_listener_put(l);
 	/*

@@ -43,7 +43,7 @@ void kwarp_cm_mpa_init(struct kwarp_ep *ep)
 	p->markers = READ_ONCE(knobs->markers);
 	p->max_ird = KWARP_MAX_IRD;
 	if (ep->listener) {
-		p->rtr = RTR_ALL;	/* 6581-9.2-7: a responder takes each form of RTR */
+		p->rtr = RTR_ALL;	/* 6581-9.2-7: a responder accepts every form of RTR */
 		return;
 	}
 	p->rev = READ_ONCE(knobs->mpa_rev) == 1 ? 1 : 2;
@@ -343,13 +343,16 @@ static enum kwarp_cm_event poll_send_rep(struct kwarp_ep *ep)
  * State LINGER: octets have come in after the end of the stream, and no QP can take them. The event
  * BAD resets the connection, so that the peer learns that its octets are lost. The reset waits
  * until the peer has acknowledged all octets of this end: a Terminate, or data of work requests
- * that have completed.
+ * that have completed. Until then, or always if ep->discard is set, the peer's octets are dropped.
  */
 static enum kwarp_cm_event linger_octets(struct kwarp_ep *ep)
 {
 	if (!ep->discard && !kwarp_cm_sock_unacked(ep->cs.sock))
 		return KWARP_CME_BAD;
-	/* There may be more octets: look again later, so that other work items can run first. */
+	/*
+	 * There may be more octets: look again. kwarp_ep_unlock() limits the number of looks, so
+	 * that other work items can run.
+	 */
 	if (kwarp_cm_sock_discard(ep->cs.sock) > 0)
 		kwarp_ep_mark(ep, KWARP_EP_SOCK);
 	return KWARP_CME_NONE;
@@ -370,7 +373,7 @@ static enum kwarp_cm_event poll_linger(struct kwarp_ep *ep)
 }
 
 /**
- * kwarp_cm_mpa_poll - look at the socket
+ * kwarp_cm_mpa_poll - look at the socket: continue MPA startup, or the close
  * @ep: endpoint
  *
  * Context: process; ep->mutex held.

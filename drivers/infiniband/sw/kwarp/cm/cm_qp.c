@@ -16,10 +16,10 @@
  *     would end the stream of a queue pair that belongs to another program.
  *
  * So each look-up gives iw_cm a new stand-in, which lives until iw_cm returns it. A stand-in is
- * bound to no endpoint until a connect() or accept() of the same task has passed all checks; then
- * it is bound to the endpoint of that call, and through it to the queue pair, as long as the
- * endpoint has one. destroy_qp() waits for endpoints only, and each of them drops its queue pair
- * in bounded time.
+ * bound to no endpoint (one connection) until a connect() or accept() of the same task has passed
+ * all checks. Then the stand-in is bound to the endpoint of that call, and so to the endpoint's
+ * queue pair, as long as the endpoint has one. destroy_qp() waits for endpoints only, and each of
+ * them drops its queue pair in bounded time.
  */
 #include "cm_qp.h"
 
@@ -175,7 +175,10 @@ void kwarp_qp_rem_ref(struct ib_qp *ibqp)
 	if (ibqp == &kdev->cm.no_qp)
 		return;
 	raw_spin_lock_irqsave(&kdev->cm.new_lock, irqflags);
-	/* No call can claim the stand-in after this. No effect if one has claimed it. */
+	/*
+	 * After this no call can claim the stand-in. If a call has claimed it already, the node is
+	 * in no list, and this changes nothing.
+	 */
 	list_del_init(&s->node);
 	ep = s->ep;
 	s->ep = NULL;
@@ -183,8 +186,8 @@ void kwarp_qp_rem_ref(struct ib_qp *ibqp)
 	in_use = s->exposed;
 	if (ep) {
 		/*
-		 * @told is set before the event that makes the id ESTABLISHED, so before iw_cm can
-		 * use the stand-in.
+		 * ep->told is set before the event that makes the id ESTABLISHED, so before iw_cm
+		 * can use the stand-in.
 		 */
 		in_use |= READ_ONCE(ep->told);
 		kwarp_ep_put(ep);
@@ -284,11 +287,12 @@ static struct kwarp_ep *stand_in_ep(struct ib_qp *ibqp)
 /**
  * kwarp_cm_modify_stand_in - end the stream of a stand-in's endpoint, for iw_cm
  * @ibqp: from kwarp_get_qp(); may have been returned since iw_cm read the pointer
- * @graceful: true (modify to SQD): after all posted requests; false (to ERR): at once
+ * @graceful: true (modify to SQD): end the stream after all posted work requests; false (modify to
+ *	ERR): end the stream at once
  *
  * Context: process; sleeps, but only after it has a reference to the endpoint. No might_sleep() at
- * the beginning: that may be a quiescent state of Tasks RCU, and then the stand-in could be freed
- * too early.
+ * the beginning: might_sleep() may be a quiescent state of Tasks RCU, and then the stand-in could
+ * be freed too early.
  * Return: 0; -EINVAL if the stand-in is bound to no endpoint.
  */
 int kwarp_cm_modify_stand_in(struct ib_qp *ibqp, bool graceful)

@@ -10,8 +10,8 @@
  * to, so both ends have to be bound alike. On the loopback device only wildcard listeners are
  * bound.
  *
- * Kernel sockets hold no reference on their namespace, and TCP stops their timers when
- * they are released. Therefore a socket is released only after TCP has closed the connection, or
+ * Kernel sockets hold no reference on their namespace, and TCP stops the timers of such a socket
+ * when it is released. Therefore a socket is released only after TCP has closed the connection, or
  * with a reset: no connection continues in TCP without its socket. A namespace that ends
  * waits for the kwarp devices in it (link.c).
  *
@@ -111,7 +111,7 @@ void kwarp_cm_sock_names(struct socket *sock, struct sockaddr_storage *local,
 	addr_unmap(remote);
 }
 
-/* -------------------------------------------- calls whose types have changed */
+/* ------------------------- calls whose argument types depend on the kernel version */
 
 static int sock_bind(struct socket *sock, struct sockaddr_storage *ss)
 {
@@ -316,7 +316,7 @@ static int sock_listen(struct socket *sock, int backlog)
 }
 
 /**
- * kwarp_cm_sock_listen - listening socket
+ * kwarp_cm_sock_listen - create a listening socket
  * @kdev: device
  * @id: address to listen on, possibly a wildcard
  * @ifindex: from kwarp_cm_iface()

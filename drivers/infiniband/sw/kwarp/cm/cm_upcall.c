@@ -26,10 +26,11 @@
 #include "turn.h"
 
 /*
- * The table finds an endpoint whose Request has been passed to iw_cm, by its handle. iw_cm passes
- * the event's provider_data back in accept or reject. But if the listener is destroyed before that,
- * iw_cm drops the event without notice, and a reference in provider_data would be lost: so
- * provider_data holds the handle, a number. cm.c uses the lowest bit of provider_data as a flag.
+ * Table of handles: finds the endpoint (connection) whose Request has been passed to iw_cm with
+ * that handle. iw_cm passes the event's provider_data back in accept or reject. But if the listener
+ * is destroyed before that, iw_cm drops the event without notice, and a reference in provider_data
+ * would be lost: so provider_data holds the handle, a number. cm.c uses the lowest bit of
+ * provider_data as a flag.
  */
 static DEFINE_XARRAY_ALLOC1(handles);
 static u32 next_handle;
@@ -242,7 +243,7 @@ void kwarp_cm_upcall_established(struct kwarp_ep *ep, int status)
 
 /**
  * kwarp_cm_upcall_close - make the upcall CLOSE, the last one for the id
- * @ep: endpoint that is or was established
+ * @ep: endpoint whose CONNECT_REPLY has reported success, or that has made the upcall ESTABLISHED
  *
  * Context: process; ep->mutex held.
  */

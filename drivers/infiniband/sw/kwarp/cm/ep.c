@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Endpoint: object, references, timer, and events.
+ * Endpoint (one connection): object, references, timer, and events.
  *
- * kwarp_ep_mark() records an event as a bit. If the endpoint is locked, the owner of the lock
- * handles the bit before it unlocks (ep_run.c); otherwise a work item does. A bit is a reason
- * to look at the endpoint, not a message: to set it twice does no harm.
+ * kwarp_ep_mark() records an event as a bit. If a context has the endpoint locked by
+ * kwarp_ep_lock(), that context handles the bit before it unlocks the endpoint; otherwise a work
+ * item handles the bit. A bit is a reason to look at the endpoint, not a message: setting it twice
+ * is the same as setting it once.
+ *
+ * DEAD is the last state of an endpoint.
  */
 #include "ep.h"
 
@@ -91,14 +94,17 @@ void kwarp_ep_lock(struct kwarp_ep *ep)
 	bool ours;
 
 	mutex_lock(&ep->mutex);
-	/* Cannot fail: @run becomes active only under the mutex. */
+	/* Cannot fail: ep->run is ACTIVE only while a context has the mutex. */
 	ours = kwarp_run_enter(&ep->run);
 	WARN_ON_ONCE(!ours);
 }
 
 /**
- * kwarp_ep_unlock - handle all events, and unlock the endpoint
+ * kwarp_ep_unlock - handle the events, and unlock the endpoint
  * @ep: endpoint locked by kwarp_ep_lock()
+ *
+ * If new events come during each of KWARP_RUN_LOOKS looks, the work item handles the rest, so that
+ * the caller is not kept for ever.
  *
  * Context: process.
  */
@@ -148,13 +154,13 @@ static void ep_timer(struct work_struct *work)
 }
 
 /**
- * kwarp_ep_alloc - memory of a new endpoint
+ * kwarp_ep_alloc - allocate an endpoint
  * @kdev: device
  * @l: responder: the listener that accepts the connection; initiator: NULL
  * @look: handles the endpoint's events
  *
- * The memory is charged to the caller's memory cgroup, or to the active one. Peers cause the
- * allocations for a listener, any number of them: these use __GFP_NORETRY, so that a peer cannot
+ * The memory is charged to the caller's memory cgroup, or to that of set_active_memcg(). Peers can
+ * cause any number of allocations for a listener: these use __GFP_NORETRY, so that a peer cannot
  * start the OOM killer.
  *
  * Context: process.
@@ -196,8 +202,8 @@ struct kwarp_ep *kwarp_ep_alloc(struct kwarp_dev *kdev, struct kwarp_listener *l
 
 /**
  * kwarp_ep_enlist - add an endpoint to the device's list
- * @ep: from kwarp_ep_alloc(); the reference from that call becomes the endpoint's own, until it is
- *	DEAD
+ * @ep: from kwarp_ep_alloc(); the reference from that call becomes the endpoint's own, which the
+ *	endpoint holds until it is DEAD
  *
  * Context: process.
  * Return: 0, with another reference for the caller; -ENODEV: the device is going away, and
@@ -241,7 +247,7 @@ void kwarp_ep_delist(struct kwarp_ep *ep)
 	if (list_empty(&kdev->cm.eps))
 		wake_up_all(&kdev->cm.idle);
 	spin_unlock(&kdev->cm.lock);
-	kwarp_ep_put(ep);			/* the endpoint's own */
+	kwarp_ep_put(ep);			/* the endpoint's own reference */
 }
 
 /* ----------------------------------------------------------------- timer */
@@ -273,8 +279,8 @@ static void ep_disarm_timer(struct kwarp_ep *ep)
 }
 
 /*
- * Return: time until timer @kind expires, milliseconds. A knob (tunable) is read when its timer
- * starts: later changes have no effect on that timer.
+ * Return: time until timer @kind expires, milliseconds. A knob (tunable) is read when a timer
+ * starts: a later change of the knob has no effect on a timer that runs.
  */
 static u32 timeout_of(const struct kwarp_dev *kdev, enum kwarp_cm_timer kind)
 {
@@ -297,7 +303,10 @@ static u32 timeout_of(const struct kwarp_dev *kdev, enum kwarp_cm_timer kind)
 	}
 }
 
-/* Start the timer that the current state needs, or stop it. Context: ep->mutex held. */
+/*
+ * If the current state needs another timer than the state before, start it; if the current state
+ * needs none, stop the timer. Context: ep->mutex held.
+ */
 void kwarp_ep_set_timer(struct kwarp_ep *ep)
 {
 	enum kwarp_cm_timer kind = kwarp_cm_state_timer(ep->state);
@@ -312,8 +321,8 @@ void kwarp_ep_set_timer(struct kwarp_ep *ep)
 	ep->due.kind = kind;
 	ep->due.deadline = jiffies + msecs_to_jiffies(timeout_of(ep->kdev, kind));
 	/*
-	 * su->give_up limits both attempts of an initiator together: the second does not extend the
-	 * time.
+	 * su->give_up limits both attempts of an initiator together (MPA revision 2, then 1): the
+	 * second attempt does not extend the time.
 	 */
 	if ((kind == KWARP_CMT_CONNECT || kind == KWARP_CMT_REPLY) &&
 	    time_after(ep->due.deadline, ep->su->give_up))

@@ -3,10 +3,10 @@
  * Endpoint: turns bits (KWARP_EP_*) and the state of the socket into events of proto/cm_fsm.c,
  * and carries out the actions that its table names.
  *
- * The loop runs under the endpoint's mutex. A context that has locked the endpoint handles all bits
- * that are set until it unlocks the endpoint (kwarp_ep_unlock()); the work item handles bits that
- * are set while the endpoint is not locked. The caller holds a reference of its own, because the
- * endpoint may drop its reference on itself inside the loop.
+ * kwarp_ep_run(), the loop, runs under the endpoint's mutex. A context that has locked the endpoint
+ * handles all bits that are set until it unlocks the endpoint (kwarp_ep_unlock()); the work item
+ * handles bits that are set while the endpoint is not locked. The caller holds a reference of its
+ * own, because the endpoint may drop its reference on itself inside the loop.
  *
  * The QP reports FPDU (the peer's first FPDU has come), FIN (the peer has sent its FIN) and DOWN
  * (the stream has ended). Numbers such as 5044-7.1.1-9 name requirements of RFCs, see
@@ -32,9 +32,9 @@
 /* ----------------------------------------------------------------- timer */
 
 /*
- * In state LINGER: may the deadline be extended because the peer has not acknowledged all octets?
- * The work requests of these octets have completed, so the octets should not get lost because a
- * network is slow, or down for a while.
+ * In state LINGER (this end has sent its FIN): extend the deadline if the peer has not acknowledged
+ * all octets. The work requests of these octets have completed, so the octets should not get lost
+ * because a network is slow, or down for a while. Return: true: extended.
  */
 static bool linger_on(struct kwarp_ep *ep)
 {
@@ -131,8 +131,8 @@ static void act_qp_abort(struct kwarp_ep *ep)
 static void act_fin(struct kwarp_ep *ep)
 {
 	/*
-	 * If installing the callbacks fails, the endpoint learns of no ACK and no FIN: its timer
-	 * ends it.
+	 * If installing the callbacks fails, the endpoint learns of no ACK and no FIN: then its
+	 * timer ends the connection.
 	 */
 	if (!ep->cs.hooked)
 		kwarp_cm_sock_hook(&ep->cs);
@@ -161,8 +161,8 @@ static void act_hurry(struct kwarp_ep *ep)
 }
 
 /*
- * Send a rejecting Reply. If the ULP has received the Request, its accept or reject finds no
- * endpoint after this.
+ * Make a rejecting Reply, which is sent in state SEND_REJ. If the ULP has received the Request, its
+ * accept or reject finds no endpoint after this.
  */
 static void act_refuse(struct kwarp_ep *ep)
 {

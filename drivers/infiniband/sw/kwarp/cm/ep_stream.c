@@ -65,7 +65,7 @@ int kwarp_ep_bind_qp(struct kwarp_ep *ep, const struct iw_cm_id *id, u32 qpn)
 	return 0;
 }
 
-/* Upcalls of the QP. Context: process, no lock held. */
+/* Upcalls of the QP: record each as a bit, KWARP_EP_QP_*. Context: process, no lock held. */
 static void stream_event(void *cookie, enum kwarp_stream_event event, bool graceful)
 {
 	struct kwarp_ep *ep = cookie;
@@ -92,7 +92,7 @@ static const struct kwarp_stream_ops stream_ops = {
 };
 
 /**
- * kwarp_ep_prepare - allocate what the stream will need
+ * kwarp_ep_prepare - allocate the queues of Read requests that the stream will need
  * @ep: endpoint that has negotiated the depths of its Read queues
  *
  * A responder calls this before it sends its Reply: afterwards there is no way to report a
@@ -116,7 +116,7 @@ int kwarp_ep_prepare(struct kwarp_ep *ep)
  *
  * Context: process; ep->mutex held.
  * Return: 0: the QP owns the socket until its upcall DOWN; or an errno of
- * kwarp_qp_attach(), and nothing has changed.
+ * kwarp_qp_attach(), and the endpoint keeps the socket.
  */
 int kwarp_ep_attach(struct kwarp_ep *ep, bool initiator)
 {
@@ -164,15 +164,15 @@ void kwarp_ep_unbind_qp(struct kwarp_ep *ep)
 static void mark_no_qp(struct list_head *node)
 {
 	/*
-	 * No endpoint in the QP's list is freed: it is removed from the list before it drops the
-	 * QP.
+	 * The endpoint cannot be freed here: an endpoint is removed from the QP's list, under the
+	 * list's lock, before it is freed.
 	 */
 	kwarp_ep_mark(container_of(node, struct kwarp_ep, qp_node), KWARP_EP_NO_QP);
 }
 
 /*
- * The QP is being destroyed: mark all endpoints that have chosen it, so that they drop it. Context:
- * process.
+ * The QP is being destroyed: mark all endpoints that have chosen the QP, so that they drop their
+ * references to it. Context: process.
  */
 void kwarp_ep_mark_qp(struct kwarp_qp *qp)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Listener: references, and the list of its half-open endpoints: those that have not finished MPA
- * startup, or were refused. cm_listen.c makes listeners, accepts connections and closes listeners.
+ * Listener: references, and the list of its half-open endpoints. An endpoint (one connection) is
+ * half-open until the ULP accepts the connection, or until its end. cm_listen.c makes listeners,
+ * accepts connections and closes listeners.
  */
 #include "listener.h"
 
@@ -76,8 +77,9 @@ void kwarp_listener_leave(struct kwarp_ep *ep)
 		was_full = l->num_half_open >= READ_ONCE(l->kdev->knobs.half_open_max);
 		WRITE_ONCE(l->num_half_open, l->num_half_open - 1);
 		/*
-		 * The endpoint need not end any more to make room in the list. evict_some(), which
-		 * sets this bit, finds endpoints only in this list, so the bit stays clear.
+		 * The endpoint need not end any more to make room in the half-open list.
+		 * evict_some(), which sets this bit, finds endpoints only in that list, so the bit
+		 * stays clear.
 		 */
 		clear_bit(KWARP_EP_EVICT, &ep->events);
 	}

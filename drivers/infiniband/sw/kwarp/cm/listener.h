@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Listeners: references, and the list of half-open endpoints (startup is not finished, or refused).
+ * Listeners: references, and the list of half-open endpoints. An endpoint (one connection) is
+ * half-open until the ULP accepts the connection, or until its end.
  */
 #ifndef KWARP_CM_LISTENER_H
 #define KWARP_CM_LISTENER_H

@@ -2,8 +2,9 @@
 /*
  * Sockets of connection management: installing and removing the callbacks, accepting, releasing.
  *
- * The callbacks run in softirq; they set a bit and queue work, nothing else. No function here waits
- * for a peer.
+ * A socket is hooked while its callbacks call the function notify of its struct kwarp_cm_sock, and
+ * then TCP's own callbacks. The callbacks may run in softirq, so notify only sets a bit and queues
+ * work. No function here waits for a peer.
  */
 #include "sock_hook.h"
 
@@ -145,7 +146,7 @@ u32 kwarp_cm_sock_queued(const struct socket *sock)
  * kwarp_cm_sock_accept - next connection of a listener
  * @kdev: device
  * @listener: hooked listening socket
- * @res: result, with TCP's own callbacks
+ * @res: result: the connection's socket, not hooked
  *
  * Context: process; does not wait.
  * Return: 0; -EAGAIN if no connection waits; other errno.

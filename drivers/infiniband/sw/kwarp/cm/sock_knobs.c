@@ -83,7 +83,7 @@ static void sock_set_timeouts(const struct kwarp_dev *kdev, struct sock *sk)
 
 static void sock_set_tos(struct socket *sock, int tos)
 {
-	/* IPv6 sockets need it, too: for their IPv4 connections, and for the packets' priority. */
+	/* IPv6 sockets need IP_TOS, too: for IPv4 connections, and for the packets' priority. */
 	ip_sock_set_tos(sock->sk, tos);
 	if (sock->sk->sk_family == AF_INET6)
 		sock->ops->setsockopt(sock, SOL_IPV6, IPV6_TCLASS, KERNEL_SOCKPTR(&tos),
@@ -105,8 +105,8 @@ static void sock_choose_tos(const struct kwarp_dev *kdev, struct socket *sock,
 
 /*
  * An accepted connection has the listener's type of service, or the peer's, if the sysctl
- * net.ipv4.tcp_reflect_tos is set. Change it only if the knob has changed since the listener was
- * made.
+ * net.ipv4.tcp_reflect_tos is set. Change the connection's type of service only if the knob has
+ * changed since the listener was made.
  */
 static void sock_renew_tos(const struct kwarp_dev *kdev, struct socket *sock,
 			   const struct socket *listener)

@@ -61,7 +61,10 @@ void kwarp_startup_put_terminate(struct kwarp_startup *su, enum kwarp_perr err)
 	off += KWARP_MPA_LEN_FIELD + ulpdu;
 	memset(su->tx + off, 0, kwarp_mpa_pad(ulpdu));
 	off += kwarp_mpa_pad(ulpdu);
-	/* 5044-4.4-11: send a CRC even if none was agreed on; 5044-4.4-16: it covers the marker */
+	/*
+	 * 5044-4.4-11: send a CRC even if none was agreed on; 5044-4.4-16: the CRC covers the
+	 * marker
+	 */
 	kwarp_mpa_crc_put(su->tx + off,
 			  kwarp_mpa_crc_add(kwarp_mpa_crc_init(), su->tx, off));
 	su->tx_len = off + KWARP_MPA_CRC_LEN;

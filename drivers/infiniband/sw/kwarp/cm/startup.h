@@ -12,21 +12,21 @@ struct kwarp_ep;
 
 /**
  * struct kwarp_startup - what an endpoint needs until the stream begins
- * @params: what this end asks for in MPA startup, copied from the knobs when the endpoint is made
- *	(5044-4.4-9, see Documentation/conformance)
+ * @params: what this end asks for in MPA startup: copied from the knobs (tunables) when the
+ *	endpoint is made (5044-4.4-9, see Documentation/conformance); IRD and ORD are the ULP's
  * @req: the Request that this end has sent (initiator) or received (responder)
  * @rep: the Reply that this end has received (initiator) or sent (responder)
  * @res: result of the negotiation
  * @readqs: queues of Read requests for the stream, with the depths in @res; made by
  *	kwarp_ep_prepare()
  * @give_up: initiator: time at which all attempts end, jiffies
- * @retried: initiator: the second attempt has begun
+ * @retried: initiator: the second attempt, with MPA revision 1, has begun
  * @pd: the peer's private data inside @rx, rep.pd_len or req.pd_len octets
  * @own_pd_len: octets in @own_pd
  * @rx_len: octets of @rx received
  * @tx_len: octets of @tx to be sent
  * @tx_off: octets of @tx that TCP has taken
- * @own_pd: the ULP's private data, kept for a second attempt
+ * @own_pd: initiator: the ULP's private data, for the Request of each attempt
  * @rx: startup frame from the peer
  * @tx: startup frame, or Terminate, to the peer
  */

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Turns: when a Request is passed to the ULP.
+ * Turns: when an endpoint (one connection) may pass its MPA Request to the ULP.
  *
  * rdma_ucm queues as many Requests for a program as its backlog says, and rejects all others
  * without asking the program. A TCP listener would let such connections wait in its accept queue,
  * so this file lets them wait, too: the ULP gets at most @backlog Requests that it has not
  * answered. The others wait in listener->waiting (the line) and follow one by one, the oldest
- * first.
+ * first. An endpoint in line that is marked (bit KWARP_EP_SOCK) tries again to pass its Request on.
  *
  * Some programs collect more Requests than their backlog before they accept the first. For them one
- * more Request is passed on whenever KWARP_TURN_MS have passed since the last one was. The first
- * endpoint in listener->waiting has a timer for that; the others sleep until they are the first.
+ * more Request is passed on whenever the last Request was passed on KWARP_TURN_MS ago. The first
+ * endpoint in line has a timer for that; the others do nothing until they are the first.
  *
  * A Request whose peer has closed the connection is not counted any more, though rdma_ucm may still
  * have it in its queue. Then rdma_ucm may reject the next Request, as it would without this file.
@@ -69,13 +69,12 @@ static void wake_first(struct kwarp_listener *l)
  * kwarp_turn_is - may this Request be passed to the ULP now?
  * @ep: responder with a valid Request
  *
- * If not, the endpoint is added to the line, and asks again later: when it is marked with
- * KWARP_EP_SOCK, or when the timer expires that the caller sets for kwarp_turn_delay(). An endpoint
- * is marked when it becomes the first in line, and the first is marked when the ULP answers a
- * Request.
+ * If not, the endpoint is added to the line, and asks again later: when it is marked, or when the
+ * timer expires that the caller sets for kwarp_turn_delay(). An endpoint is marked when it becomes
+ * the first in line, and the first is marked when the ULP has answered enough Requests.
  *
  * Context: process; ep->mutex and the listener's lock held.
- * Return: true: no other endpoint is before this one, and the ULP has fewer than @backlog
+ * Return: true: no other endpoint is before this one in line, and the ULP has fewer than @backlog
  * unanswered Requests or has received no Request for KWARP_TURN_MS.
  */
 bool kwarp_turn_is(struct kwarp_ep *ep)
@@ -96,7 +95,8 @@ bool kwarp_turn_is(struct kwarp_ep *ep)
  * @ep: responder for which kwarp_turn_is() was false
  *
  * Context: process; ep->mutex held.
- * Return: jiffies; 0: never, the endpoint is marked when it becomes the first in line.
+ * Return: time until then, jiffies; 0: @ep needs no timer, because it is not the first in line, and
+ * is marked when it becomes the first.
  */
 unsigned long kwarp_turn_delay(struct kwarp_ep *ep)
 {
@@ -126,13 +126,14 @@ void kwarp_turn_asked(struct kwarp_ep *ep)
 	ep->asked = true;
 	l->asked++;
 	l->asked_at = jiffies;
-	/* If @ep was the first in line, another endpoint is the first now: wake that one. */
+	/* If @ep was the first in line, the next endpoint is the first now: mark that one. */
 	wake_first(l);
 }
 
 /**
  * kwarp_turn_over - stop counting a Request as unanswered, and remove it from the line
- * @ep: endpoint that waits neither for its turn nor for the ULP's answer any more
+ * @ep: endpoint whose state is neither WAIT_TURN (in line) nor WAIT_ULP (unanswered) any more; no
+ *	effect if it was in neither
  *
  * Context: process; ep->mutex held.
  */

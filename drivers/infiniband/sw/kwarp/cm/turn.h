@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Turns: a ULP gets only as many unanswered Requests at a time as its backlog says; others wait. */
+/*
+ * Turns: while the ULP has as many unanswered MPA Requests as its backlog says, other Requests wait
+ * for their turn.
+ */
 #ifndef KWARP_CM_TURN_H
 #define KWARP_CM_TURN_H
 

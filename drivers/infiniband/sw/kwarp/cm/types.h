@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Connection endpoints and listeners. The fields of each struct are grouped by the lock that
- * protects them. References, and the order of the locks, are explained at the top of cm.c.
+ * Connection endpoints and listeners. An endpoint is one connection; a listener makes an endpoint
+ * for each connection that comes in. The endpoint is half-open until the ULP accepts it, or until
+ * its end. The fields of each struct are grouped by the lock that protects them. References, and
+ * the order of the locks, are explained at the top of cm.c.
  */
 #ifndef KWARP_CM_TYPES_H
 #define KWARP_CM_TYPES_H
@@ -22,24 +24,22 @@ struct kwarp_qp;
 struct kwarp_startup;
 
 /*
- * Bits of kwarp_ep.events: reasons to look at the endpoint. A set bit stays set until it is
- * handled.
+ * Bits of kwarp_ep.events: reasons to look at the endpoint. A bit is cleared when it is handled;
+ * EVICT is also cleared when the endpoint changes its state.
  */
 enum {
 	KWARP_EP_SOCK,		/* the socket's state may have changed */
 	KWARP_EP_TIMER,		/* the timer has expired */
-	/*
-	 * Reports of the QP. They come, and are handled, in the order FPDU, FIN, one of the DOWNs.
-	 */
+	/* Reports of the QP: they come, and are handled, in the order FPDU, FIN, DOWN. */
 	KWARP_EP_QP_FPDU,	/* responder: the peer's first FPDU has come */
 	KWARP_EP_QP_FIN,	/* the peer has sent its FIN */
 	KWARP_EP_QP_DOWN_FIN,	/* the stream has ended gracefully */
 	KWARP_EP_QP_DOWN_ERR,	/* the stream has ended in another way */
 	KWARP_EP_NO_QP,		/* the QP is being destroyed */
-	KWARP_EP_ORPHAN,	/* the listener is gone */
-	KWARP_EP_EVICT,		/* half-open for too long while other peers wait: end it */
-	KWARP_EP_RETIRE,	/* the device's users are asked to leave: end every startup */
-	KWARP_EP_ABORT,		/* the device is going away */
+	KWARP_EP_ORPHAN,	/* the endpoint's listener has been closed */
+	KWARP_EP_EVICT,		/* end the endpoint: half-open for too long while others wait */
+	KWARP_EP_RETIRE,	/* the device's users must leave: end the endpoint if in startup */
+	KWARP_EP_ABORT,		/* the device is going away: end the endpoint */
 };
 
 /**
@@ -50,9 +50,9 @@ enum {
  * @look: handles @events; called with @mutex held
  * @node: entry in kdev->cm.eps, the list of the device's endpoints
  * @qp_node: entry in the list of endpoints that have chosen @qp
- * @half_open: entry in the listener's list of half-open endpoints, until startup is over
- * @turn: entry in the listener's list @waiting, while the MPA Request may not be passed to the ULP
- *	yet, see turn.c
+ * @half_open: entry in the listener's list of half-open endpoints
+ * @turn: entry in the listener's list @waiting, while the MPA Request has to wait until the ULP has
+ *	answered earlier ones
  * @asked: the ULP has received the MPA Request and has not answered it
  * @events: KWARP_EP_*, reasons to look at the endpoint
  * @run: enum kwarp_run (serial.h): are @events being handled, or is @work queued for that? Active
@@ -72,8 +72,8 @@ enum {
  * @linger.acked: TCP's snd_una when the timer was started last
  * @aborting: the device is going away
  * @discard: in state LINGER: drop inbound octets
- * @cm_id: iw_cm's id, a reference, until the last upcall. After misuse by the ULP (see cm.c)
- *	NULL: no upcall follows.
+ * @cm_id: iw_cm's id, a reference, until the last upcall. Also NULL, so that no upcall follows,
+ *	after an accept that failed, or a reject of an accepted id.
  * @id_node: entry in kdev->cm.ep_ids, while @cm_id is not NULL
  * @told: an upcall has been made that makes the id ESTABLISHED
  * @handle: number by which iw_cm knows the Request, see cm_upcall.c; 0: none
@@ -110,7 +110,7 @@ struct kwarp_ep {
 
 	/*
 	 * All that follows is under mutex. Exceptions: cm_id is written under kdev->cm.lock as
-	 * well; state and since are also read under listener->lock, and told without a lock.
+	 * well; state and since are also read under listener->lock, and told is without a lock.
 	 */
 	struct mutex mutex;
 
@@ -154,13 +154,13 @@ struct kwarp_ep {
  * @id_node: entry in kdev->cm.listener_ids, while @cm_id is not NULL
  * @work: accepts connections
  * @mutex: protects @cs
- * @cs: listening socket; none if no connection for the id can come in through this device
+ * @cs: listening socket; without a socket (@cs.sock is NULL) no connection comes in
  * @lock: protects all that follows
  * @cm_id: iw_cm's id, a reference; NULL: the listener takes no more Requests
- * @half_open: endpoints of this listener that have not finished startup, or were refused; the
- *	oldest first
+ * @half_open: half-open endpoints of this listener, the oldest first
  * @num_half_open: length of @half_open, limited by the knob half_open_max
- * @waiting: endpoints whose Request may not be passed to the ULP yet, see turn.c; the oldest first
+ * @waiting: endpoints whose Request has to wait until the ULP has answered earlier ones, the oldest
+ *	first
  * @asked: number of Requests that the ULP has received and has not answered
  * @asked_at: when the ULP received the last Request, jiffies
  */
