@@ -85,8 +85,8 @@ static void test_other_namespace(struct kunit *test)
 }
 
 /*
- * The address is on the device's own interface, on an interface that has been removed, on an
- * interface without a kwarp device, and on an interface with another kwarp device.
+ * The sockets get the interface of the address, if that is the device's own, or one with another
+ * kwarp device. They get none if that interface has been removed, or has no kwarp device.
  */
 static void test_iface(struct kunit *test)
 {

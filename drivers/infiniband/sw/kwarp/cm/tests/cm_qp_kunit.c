@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of the stand-ins, the objects that iw_cm gets instead of queue pairs (cm_qp.c), and of
- * accepts and rejects that a program may not make (cm.c). The environment is that of fixture.h.
+ * accepts and rejects that a program may not make (cm.c). Sockets, queue pairs and iw_cm are fakes.
+ * DOWN is a queue pair's report that its stream has ended.
  *
  * Each look-up of a queue pair gives iw_cm a new stand-in; without memory, the device's no_qp, a
- * stand-in that all share and that ends no stream. iw_cm returns a stand-in when it drops its
- * reference. A stand-in that iw_cm may have used, because the id was ESTABLISHED, is freed after a
- * grace period of Tasks RCU; any other is freed at once.
+ * stand-in that all look-ups share and that ends no stream. iw_cm returns a stand-in when it drops
+ * its reference. A stand-in that iw_cm may have used, because the id was ESTABLISHED, is freed
+ * after a grace period of Tasks RCU; any other is freed at once.
  */
 #include "states.h"
 
@@ -51,8 +52,8 @@ static void test_accept_twice_reject(struct kunit *test)
 {
 	ct_to_wait_fpdu(test);
 	/*
-	 * A queue pair that sends a Terminate does not report DOWN (the end of its stream) at once:
-	 * this test makes it do so after the reject.
+	 * A queue pair that sends a Terminate does not report DOWN at once: this test lets it
+	 * report DOWN after the reject.
 	 */
 	fake.qp[0].state = KWARP_QPS_TERM;
 	KUNIT_EXPECT_EQ(test, ct_iw_accept(FAKE_QPN + 1), 0);
@@ -105,8 +106,8 @@ static void test_disconnect(struct kunit *test)
 }
 
 /*
- * iw_cm_disconnect() may still use a stand-in that the CLOSE event of the id has returned: it ends
- * no stream, and the memory of the stand-in is not freed before the grace period.
+ * iw_cm_disconnect() may still use a stand-in that the CLOSE event of the id has returned: then the
+ * disconnect ends no stream. The stand-in is not freed before the end of a grace period.
  */
 static void test_disconnect_late(struct kunit *test)
 {
@@ -186,7 +187,8 @@ static void test_no_memory_again(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, fake.id.qp, &fake.kdev->cm.no_qp);
 	ct_settle();
 	/*
-	 * The stand-in of the first accept is freed at once, because its id was never ESTABLISHED.
+	 * The second accept has returned the stand-in of the first, which was freed at once,
+	 * because the id was not ESTABLISHED yet.
 	 */
 	KUNIT_EXPECT_EQ(test, ct_grace_period(), 0);
 }
@@ -201,7 +203,7 @@ static void test_many_returned(struct kunit *test)
 	struct ib_qp *ibqp;
 
 	ct_set_returned(KWARP_MAX_RETURNED - 1);
-	/* A stand-in that no connect or accept has used is freed at once, so it does not count. */
+	/* A stand-in that no connect or accept has claimed is freed at once: it does not count. */
 	ibqp = kwarp_get_qp(&fake.kdev->ibdev, FAKE_QPN);
 	KUNIT_ASSERT_PTR_NE(test, ibqp, none);
 	kwarp_qp_rem_ref(ibqp);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of endpoints: every state, with every event, and the state that an operator can read. See
- * fixture.h for the environment, and for the checks at the end of each case.
+ * Tests of endpoints (connections): every state, with every event, and the state that an operator
+ * can read. Sockets, queue pairs and iw_cm are fakes (fake.h). At the end of each case, and in
+ * ct_again(), the device is stopped, and no endpoint, socket or reference may be left (fixture.h).
  */
 #include <linux/delay.h>
 
@@ -39,9 +40,9 @@ static void (* const happenings[])(void) = {
 };
 
 /*
- * Bring an endpoint into each state, and let each pair of events happen there. ct_gate keeps the
- * work item from running until both have happened, so that they are handled together. ct_again()
- * checks that the endpoint leaves nothing.
+ * Bring an endpoint into the case's state, and let each pair of events happen there. ct_gate keeps
+ * the endpoint's work item from running until both events have happened, so that the bits of both
+ * can be handled together. Then the second event happens once more.
  */
 static void test_state(struct kunit *test)
 {
@@ -64,7 +65,7 @@ static void test_state(struct kunit *test)
 	}
 }
 
-/* Check that the timer of the case's state runs for as long as @seconds[state]; 0: no timer. */
+/* Check the timer of the case's state: it expires after @seconds[state]; 0: there is no timer. */
 static void expect_timer(struct kunit *test, const u32 *seconds)
 {
 	const struct way *way = test->param_value;
@@ -109,7 +110,10 @@ static void test_knob_timer(struct kunit *test)
 	expect_timer(test, seconds);
 }
 
-/* kwarp_cm_retire() keeps established streams, and ends connections that are being set up. */
+/*
+ * kwarp_cm_retire() ends a connection that is in MPA startup. If startup is over, or has failed,
+ * the connection stays.
+ */
 static void test_retire(struct kunit *test)
 {
 	const struct way *way = test->param_value;
@@ -131,7 +135,10 @@ static void test_retire(struct kunit *test)
 	}
 }
 
-/* A connect() that returned 0 is answered by exactly one CONNECT_REPLY, whatever event happens. */
+/*
+ * A connect() that returned 0 is answered by exactly one CONNECT_REPLY, whatever event happens. The
+ * peer sends no valid Reply, so CONNECT_REPLY reports an error, and no CLOSE follows.
+ */
 static void test_connect_answered(struct kunit *test)
 {
 	int i;
@@ -210,7 +217,7 @@ static void test_described_times(struct kunit *test)
 	KUNIT_EXPECT_LT(test, info.state_ms, 4000);
 	KUNIT_EXPECT_LE(test, info.ends_ms, 5000);
 	KUNIT_EXPECT_GT(test, info.ends_ms, 4000);
-	/* The deadline has passed, but the timer has not run. */
+	/* The deadline has passed, but the endpoint has not handled it yet: no time is left. */
 	ep->due.deadline = jiffies - HZ;
 	kwarp_ep_describe(ep, &info);
 	KUNIT_EXPECT_TRUE(test, info.timed);

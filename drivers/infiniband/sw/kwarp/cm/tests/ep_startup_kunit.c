@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of endpoints: each way from the first octet to a stream, and each call that can fail,
- * failing once.
+ * Tests of endpoints (connections): MPA startup from connect() or accept() until the stream begins,
+ * and each call that can fail, failing once. Sockets, queue pairs and iw_cm are fakes.
+ *
+ * A stand-in is the object that iw_cm gets instead of a queue pair (cm_qp.c). If the id has become
+ * ESTABLISHED, its stand-in is freed after a grace period of Tasks RCU; otherwise at once.
  *
  * Numbers such as 6581-9.3-3 name requirements of RFCs, see Documentation/conformance.
  */
@@ -125,10 +128,7 @@ static void test_rejected(struct kunit *test)
 	ct_settle();
 	KUNIT_EXPECT_EQ(test, fake.id.status, -ECONNREFUSED);
 	KUNIT_EXPECT_TRUE(test, fake.sock && fake.sock->fin);
-	/*
-	 * The id was never ESTABLISHED, so its stand-in (cm_qp.c) is freed without waiting for a
-	 * grace period.
-	 */
+	/* The id was never ESTABLISHED, so its stand-in does not wait for a grace period. */
 	KUNIT_EXPECT_EQ(test, ct_returned(), 0);
 }
 
@@ -188,7 +188,7 @@ static void test_redial_fails(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ct_state(), KWARP_CMS_DEAD);
 }
 
-/* iw_cm has no memory for private data: the CONNECT_REPLY comes without it. */
+/* iw_cm has no memory for private data: the CONNECT_REPLY comes without private data. */
 static void test_reply_without_memory(struct kunit *test)
 {
 	static const struct kwarp_mpa_frame frame = {
@@ -261,8 +261,8 @@ static void test_accept_busy_qp(struct kunit *test)
 }
 
 /*
- * Without memory for the stream's Read queues the Reply rejects: the memory is allocated before an
- * accepting Reply is sent.
+ * Without memory for the stream's queues of Read requests the Reply rejects: the memory is
+ * allocated before an accepting Reply is sent.
  */
 static void test_accept_no_readqs(struct kunit *test)
 {
@@ -274,7 +274,7 @@ static void test_accept_no_readqs(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake.id.ests, 0);
 }
 
-/* The queue pair's state changes after it was checked: accept() returns the error. */
+/* The queue pair passes the checks of accept(), but cannot take the socket: accept() fails. */
 static void test_attach_fails_responder(struct kunit *test)
 {
 	ct_to_wait_ulp(test);
@@ -287,8 +287,8 @@ static void test_attach_fails_responder(struct kunit *test)
 }
 
 /*
- * The queue pair cannot take the socket, but accept() has returned 0 already: ESTABLISHED reports
- * the error, and CLOSE follows.
+ * The queue pair cannot take the socket, but accept() has returned 0 already, because TCP had no
+ * room for all of the Reply: ESTABLISHED reports the error, and CLOSE follows.
  */
 static void test_attach_fails_later(struct kunit *test)
 {
@@ -301,7 +301,7 @@ static void test_attach_fails_later(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake.id.closes, 1);
 	/*
 	 * iw_cm makes the id ESTABLISHED even if the event's status is an error. So the id's
-	 * stand-in (cm_qp.c) is freed only after a grace period.
+	 * stand-in is freed only after a grace period.
 	 */
 	KUNIT_EXPECT_EQ(test, ct_grace_period(), 1);
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of endpoints: Requests that wait for their turn, log lines, and several endpoints at a
- * time. Turn: a Request is passed to the ULP when the ULP has answered enough earlier ones, or has
- * received none for KWARP_TURN_MS, see turn.c.
+ * Tests of endpoints (connections): Requests that wait for their turn, log lines, and several
+ * endpoints at a time. Sockets, queue pairs and iw_cm are fakes.
+ *
+ * Turn: a Request is passed to the ULP when the ULP has answered enough earlier Requests, or has
+ * received none for KWARP_TURN_MS. An endpoint is evicted (ended) to make room for others if the
+ * ULP has not accepted it yet.
  *
  * Numbers such as 6581-10-2 name requirements of RFCs, see Documentation/conformance.
  */
@@ -33,7 +36,7 @@ static void test_turn_comes(struct kunit *test)
 
 /*
  * If the ULP answers no earlier Request, the timer of the first endpoint that waits expires after
- * KWARP_TURN_MS, and its Request is passed on.
+ * KWARP_TURN_MS, and the Request of that endpoint is passed on.
  */
 static void test_turn_timer(struct kunit *test)
 {
@@ -170,8 +173,8 @@ static void test_no_qp_is_own(struct kunit *test)
 }
 
 /*
- * Make an endpoint that has chosen the queue pair @qpn; 0: none. It is in state NEW, in which bits
- * of ep->events stay set, so that a test can check them.
+ * Make an endpoint that has chosen the queue pair @qpn; 0: none. The endpoint is in state NEW, in
+ * which bits of ep->events stay set, so that a test can check them.
  */
 static struct kwarp_ep *half_made(struct kunit *test, u32 qpn)
 {
@@ -244,7 +247,10 @@ static void test_unlock_looks(struct kunit *test)
 	undo_ep(ep);
 }
 
-/* If TCP connects at once, the Request, 24 octets, has been sent when connect() returns. */
+/*
+ * If TCP connects at once, the Request has been sent when connect() returns: 20 octets, and 4
+ * octets of enhanced data (IRD and ORD).
+ */
 static void test_connect_at_once(struct kunit *test)
 {
 	fake.connected = true;

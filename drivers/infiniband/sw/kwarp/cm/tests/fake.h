@@ -85,7 +85,7 @@ enum fake_iw_state { FAKE_IDLE, FAKE_SENT, FAKE_RECV, FAKE_ESTABLISHED, FAKE_CLO
  * @rdma: rdma_cm's id
  * @refs: references; the test has one
  * @state: state of the id, as in iwcm.c
- * @qp: what iw_cm has a reference to: a stand-in (cm_qp.c) for a queue pair
+ * @qp: stand-in: the object that iw_cm gets instead of a queue pair; NULL: iw_cm has none
  * @queue: events not handled yet
  * @queued: number of events in @queue
  * @replies: CONNECT_REPLY events handled
@@ -121,7 +121,7 @@ struct fake_id {
  * @qp: queue pairs, with numbers from FAKE_QPN on
  * @uobject: marks the queue pairs as those of a program
  * @id: id of the connection
- * @listener: listener of responders
+ * @listener: listener from which the responders' endpoints come
  * @notice: last log line of a connection
  * @notice_peer: peer named in that line
  * @sock: the socket made last; NULL after its end
@@ -133,7 +133,7 @@ struct fake_id {
  * @pd: private data of the last CONNECT_REQUEST
  * @pd_len: octets of @pd
  * @bug: the last thing that the code under test did wrong; NULL: nothing
- * @dial_err: error that the next dial returns
+ * @dial_err: error that the next start of a TCP connect returns
  * @reply_nomem: iw_cm has no memory for the next event with private data
  * @request_err: error that iw_cm returns for the next CONNECT_REQUEST
  * @no_memory: there is no memory for stand-ins (cm_qp.c)

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* A fake of iw_cm, see fake.h. Functions are modelled on those of iwcm.c. */
+/*
+ * A fake of iw_cm, modelled on iwcm.c: it calls connect, accept and reject of the code under test,
+ * and queues the events that come back. It sets fake.bug when the code under test does something
+ * wrong.
+ */
 #include "fake.h"
 
 static struct fake_id *to_fake_id(struct iw_cm_id *id)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Fake queue pairs, see fake.h: they count references and record calls. DOWN is a queue pair's
- * report that its stream has ended.
+ * Fake queue pairs: they count references and record calls. DOWN is a queue pair's report that its
+ * stream has ended.
  */
 #include "fake.h"
 
@@ -68,7 +68,8 @@ int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 		ret = -EINVAL;
 	if (ret)
 		return ret;
-	kwarp_readqs_fini(params->readqs);	/* the fake owns them now, and needs none */
+	/* The queue pair owns the queues of Read requests now; the fake needs none. */
+	kwarp_readqs_fini(params->readqs);
 	qp->state = KWARP_QPS_RTS;
 	qp->ops = ops;
 	qp->ep = ep;

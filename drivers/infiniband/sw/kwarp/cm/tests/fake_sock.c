@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Fake sockets, see fake.h. */
+/*
+ * Fake sockets: each has the octets that the peer has sent, and keeps the octets that the code
+ * under test sends.
+ */
 #include "fake.h"
 
 static struct fake_sock *to_fake(const struct socket *sock)

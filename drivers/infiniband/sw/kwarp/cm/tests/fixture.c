@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Begin and end of a case, and fakes of interfaces, listeners and the memory of cm_qp.c. The code
- * under test is included: endpoints, their queue pairs, startup frames, upcalls and calls of iw_cm;
- * without cm_listen.c. A stand-in is the object that iw_cm gets instead of a queue pair (cm_qp.c).
+ * under test is included: endpoints (connections), what binds them to queue pairs, startup frames,
+ * upcalls and calls of iw_cm; cm_listen.c is not. A stand-in is the object that iw_cm gets instead
+ * of a queue pair (cm_qp.c).
  */
 #include "fixture.h"
 
@@ -116,7 +117,7 @@ void kwarp_listener_shut_all(struct kwarp_dev *kdev)
 
 /* ------------------------------------------------------------------ fixture */
 
-/* The listener's work item has nothing to accept here: it only puts its reference. */
+/* The listener has nothing to accept here: only put the reference that the queued work has. */
 static void listener_work(struct work_struct *work)
 {
 	struct kwarp_listener *l = container_of(work, struct kwarp_listener, work.work);
@@ -217,7 +218,7 @@ void ct_suite_exit(struct kunit_suite *suite)
 		destroy_workqueue(fake_cm_wq);
 }
 
-/* Start again with a new environment, to test many variants in one case. */
+/* Check that nothing is left, and start again, to test many variants in one case. */
 void ct_again(struct kunit *test)
 {
 	ct_exit(test);

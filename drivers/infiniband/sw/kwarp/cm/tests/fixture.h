@@ -2,10 +2,10 @@
 /*
  * Begin and end of a test of connection management, with the fakes of fake.h.
  *
- * At the end of each case the device is stopped, and nothing may be left: no endpoint, no socket,
- * no reference to an id or a queue pair, no half-open endpoint; each connect and accept that
- * returned 0 has had exactly one answer, and no upcall came after the last one; and fake.bug has
- * never been set.
+ * At the end of each case the device is stopped, and no endpoint (connection), no socket and no
+ * reference to an id or a queue pair may be left. fake.bug must be NULL: the fakes set it when the
+ * code under test does something wrong, for example when it makes a second upcall where iw_cm
+ * expects one.
  */
 #ifndef KWARP_CM_TESTS_FIXTURE_H
 #define KWARP_CM_TESTS_FIXTURE_H
@@ -25,7 +25,7 @@ void ct_settle(void);
 
 /*
  * Stand-ins (the objects that iw_cm gets instead of queue pairs) that iw_cm has returned and that
- * wait for a grace period: read their number, set it, and free them.
+ * wait for a grace period: read their number, set their number, and free them.
  */
 int ct_returned(void);
 void ct_set_returned(int n);

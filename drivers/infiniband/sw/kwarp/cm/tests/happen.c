@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Functions that let events happen to the endpoint of a test case, see happen.h. */
+/* Functions that let events happen to the endpoint (connection) of a test case. */
 #include "happen.h"
 
 /* ----------------------------------------------------- what happens in each state */
@@ -115,7 +115,7 @@ void ct_on_nothing(void)
 
 /*
  * A test queues ct_gate_work, which occupies the ordered workqueue until the test completes
- * ct_gate. Meanwhile no endpoint's work item runs, so two events are handled together.
+ * ct_gate. Until then no endpoint's work item runs, so two events can be handled together.
  */
 DECLARE_COMPLETION(ct_gate);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Each of these functions lets one event happen to the endpoint of a test case, ct_the_ep(): caused
- * by its peer, its timer, its queue pair, its listener or its device.
+ * Each of these functions lets one event happen to the endpoint (connection) of a test case,
+ * ct_the_ep(): caused by TCP, or by the endpoint's peer, queue pair, listener or device.
  */
 #ifndef KWARP_CM_TESTS_HAPPEN_H
 #define KWARP_CM_TESTS_HAPPEN_H

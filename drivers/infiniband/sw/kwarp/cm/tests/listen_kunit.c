@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of listeners: their sockets and their half-open endpoints (connections that have not
- * finished MPA startup). The code under test is included; sockets, interfaces and ids are fakes.
+ * Tests of listeners: their sockets and their half-open endpoints (connections that the ULP has not
+ * accepted). The code under test is included; sockets, interfaces and ids are fakes.
  */
 #include <kunit/test.h>
 
@@ -57,7 +57,7 @@ static void tested_listener_shut_all(struct kwarp_dev *kdev);
  * struct listen_test - fixture
  * @kdev: device
  * @netdev: the device's interface
- * @id: ids of the ULP
+ * @id: ids on which the ULP listens
  * @refs: references to @id
  * @socks: number of sockets that exist
  * @opened: number of sockets that have been opened so far
@@ -310,7 +310,10 @@ static void test_leave(struct kunit *test)
 	destroy_listener(0);
 }
 
-/* When the half-open list was full, the listener looks again for waiting connections. */
+/*
+ * An endpoint leaves a half-open list that was full (20, half_open_max): the listener looks again
+ * for connections to accept.
+ */
 static void test_leave_full(struct kunit *test)
 {
 	struct kwarp_listener *l = enter_half_open(test);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of MPA startup over a socket: frames that come in pieces, are too long, end too early or
- * reject, and the negotiation of CRC and markers. The environment is that of fixture.h; encoding
- * and decoding of frames have suites in proto/tests.
+ * reject, and the negotiation of CRC and markers. Sockets, queue pairs and iw_cm are fakes;
+ * encoding and decoding of frames have suites in proto/tests.
  *
  * Numbers such as 5044-7.1.1-23 name requirements of RFCs, see Documentation/conformance.
  */
@@ -238,8 +238,8 @@ static const struct {
 };
 
 /*
- * The last octet does not come, and an event ends the wait. After a part of a Reply there is no
- * second attempt with revision 1.
+ * The last octet of a frame does not come, and an event ends the wait. After a part of a Reply
+ * there is no second attempt with revision 1.
  */
 static void test_missing(struct kunit *test)
 {
@@ -400,7 +400,7 @@ static void test_flags_initiator(struct kunit *test)
 	}
 }
 
-/* Check that the Request, against the CRC policy, was rejected without asking the ULP. */
+/* Check that the Request, which breaks the CRC policy, was rejected without asking the ULP. */
 static void expect_refusal(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, fake.requests, 0);

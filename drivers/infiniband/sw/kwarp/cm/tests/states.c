@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Actions of the peer, and functions that bring an endpoint into each of its states. */
+/* Actions of the peer, and functions that bring an endpoint (connection) into a given state. */
 #include "states.h"
 
 #include "../listener.h"

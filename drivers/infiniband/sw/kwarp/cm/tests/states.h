@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Actions of the peer, and functions that bring an endpoint into each of its states. */
+/* Actions of the peer, and functions that bring an endpoint (connection) into a given state. */
 #ifndef KWARP_CM_TESTS_STATES_H
 #define KWARP_CM_TESTS_STATES_H
 
@@ -24,7 +24,10 @@ static inline bool ct_attached(void)
 void ct_take_request(struct kunit *test);
 void ct_timer_runs(void);
 
-/* Each of these makes an endpoint, and brings it into the state that the name says. */
+/*
+ * Each of these makes an endpoint (connection), and brings the endpoint into the state that the
+ * name says; ct_to_stream_resp() makes a responder in state STREAM.
+ */
 void ct_to_connect(struct kunit *test);
 void ct_to_send_req(struct kunit *test);
 void ct_to_wait_rep(struct kunit *test);

@@ -3,8 +3,8 @@
  * Tests of turns: in which order, and how many at a time, Requests of a listener are passed to the
  * ULP. The code under test is included.
  *
- * Line: the endpoints whose Requests wait, the oldest first. A marked endpoint has the bit
- * KWARP_EP_SOCK, which makes it ask again whether it may pass its Request on.
+ * Line: the endpoints (connections) whose Requests wait, the oldest first. A marked endpoint has
+ * the bit KWARP_EP_SOCK, which makes it ask again whether it may pass its Request on.
  */
 #include <kunit/test.h>
 
@@ -62,7 +62,7 @@ static struct line *line_new(struct kunit *test)
 	return line;
 }
 
-/* Endpoint @i tries to pass its Request on, like cm_upcall.c. Return: true: it has passed it on. */
+/* Endpoint @i tries to pass its Request on, like cm_upcall.c. Return: true: the ULP has it. */
 static bool look_for_turn(struct line *line, int i)
 {
 	bool told;
@@ -101,8 +101,8 @@ static void test_turns(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, look_for_turn(line, i), i < BACKLOG, "Request %d", i);
 	for (i = BACKLOG; i < CLIENTS; i++) {
 		/*
-		 * The endpoint that becomes the first in line is marked, but it is not its turn
-		 * yet.
+		 * The endpoint that becomes the first in line is marked, but the ULP has to answer
+		 * a Request first.
 		 */
 		KUNIT_EXPECT_EQ(test, ep_is_marked(line, i), i > BACKLOG);
 		KUNIT_EXPECT_FALSE(test, look_for_turn(line, i));
@@ -156,7 +156,7 @@ static void test_turns_die(struct kunit *test)
 	end_turn(line, 2);
 	KUNIT_EXPECT_TRUE(test, ep_is_marked(line, 3));
 	KUNIT_EXPECT_FALSE(test, look_for_turn(line, 3));
-	/* The last endpoint in line ends: no effect on the first. It lines up again below. */
+	/* Endpoint 4, the last in line, ends: no effect on the first, 3. Then 4 lines up again. */
 	end_turn(line, 4);
 	KUNIT_EXPECT_FALSE(test, ep_is_marked(line, 3));
 	KUNIT_EXPECT_FALSE(test, look_for_turn(line, 4));
