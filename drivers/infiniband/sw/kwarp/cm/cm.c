@@ -313,7 +313,7 @@ int kwarp_cm_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 		ep->accepting = false;
 	}
 	if (ret)
-		id->provider_data = NULL;	/* names no Request: handles begin at 1 */
+		id->provider_data = NULL;	/* no handle: handles begin at 1 */
 	release_request_ep(ep);
 	return ret;
 }
@@ -322,7 +322,7 @@ int kwarp_cm_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
  * kwarp_cm_reject - reject a connection
  * @id: made by iw_cm for the CONNECT_REQUEST
  * @pdata: private data of the ULP
- * @pdata_len: its octets
+ * @pdata_len: octets of private data
  *
  * Context: process; does not wait for the peer.
  * Return: 0; -ECONNRESET if the connection has ended since the CONNECT_REQUEST; -EINVAL after an

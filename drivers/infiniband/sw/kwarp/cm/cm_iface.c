@@ -23,7 +23,7 @@
 #include "../kwarp.h"
 
 /**
- * kwarp_cm_rdma_id - rdma_cm's id that belongs to an id of iw_cm
+ * kwarp_cm_rdma_id - get rdma_cm's id that belongs to an id of iw_cm
  * @id: iw_cm's id, in a call from iw_cm
  *
  * rdma_cm is the only user of iw_cm. It stores a pointer to its private struct rdma_id_private in
@@ -61,7 +61,7 @@ static bool may_use(const struct kwarp_dev *kdev, struct net_device *netdev)
 }
 
 /**
- * kwarp_cm_iface - the interface that the sockets of an id are bound to
+ * kwarp_cm_iface - find the interface that the sockets of an id are bound to
  * @kdev: device that rdma_cm has chosen
  * @id: iw_cm's id, in a call to connect or listen
  *

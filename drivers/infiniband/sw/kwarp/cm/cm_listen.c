@@ -188,7 +188,7 @@ static void listener_work(struct work_struct *work)
 	mutex_lock(&l->mutex);
 	for (n = 0; n < KWARP_ACCEPT_BATCH && !ret; n++)
 		ret = accept_one(l);
-	/* Still under the mutex, so that listener_shut() cancels the work that is queued here. */
+	/* Queue the work under the mutex, so that listener_shut() finds and cancels it. */
 	if (l->cs.sock && !ret)
 		kwarp_listener_kick(l);
 	else if (l->cs.sock && ret != -EAGAIN)
@@ -320,7 +320,7 @@ static void listener_orphan_all(struct kwarp_listener *l)
 	struct kwarp_ep *ep;
 
 	spin_lock(&l->lock);
-	/* No endpoint can be freed here: it leaves the list, under l->lock, before it is freed. */
+	/* No endpoint is freed here: each leaves the list, under l->lock, before it is freed. */
 	list_for_each_entry(ep, &l->half_open, half_open)
 		kwarp_ep_mark(ep, KWARP_EP_ORPHAN);
 	spin_unlock(&l->lock);
@@ -373,7 +373,7 @@ void kwarp_listener_destroy(struct kwarp_listener *l)
 	spin_lock(&l->kdev->cm.lock);
 	list_del(&l->node);
 	spin_unlock(&l->kdev->cm.lock);
-	kwarp_listener_put(l);			/* the id's reference */
+	kwarp_listener_put(l);			/* the reference of the listening id */
 }
 
 static struct kwarp_listener *next_open(struct kwarp_dev *kdev)

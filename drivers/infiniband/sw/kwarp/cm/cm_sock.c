@@ -94,7 +94,7 @@ static void addr_unmap(struct sockaddr_storage *ss)
 }
 
 /**
- * kwarp_cm_sock_names - the addresses of both ends
+ * kwarp_cm_sock_names - get the addresses of both ends
  * @sock: socket; the connection may be closed already (getname's peer = 2 allows that)
  * @local: result: address of this end
  * @remote: result: address of the peer
@@ -125,7 +125,10 @@ static int sock_connect(struct socket *sock, struct sockaddr_storage *ss)
 
 /* -------------------------------------------------------------- creation */
 
-/* Give the socket's locks own lockdep classes: user sockets take the locks in other orders. */
+/*
+ * Give the socket's locks lockdep classes of their own: user sockets take such locks in other
+ * orders.
+ */
 static void sock_classify(struct sock *sk)
 {
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
@@ -227,7 +230,7 @@ static int dial_from(struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifin
 /**
  * kwarp_cm_sock_dial - start a TCP connection
  * @kdev: device
- * @id: addresses
+ * @id: iw_cm's id, with the addresses of both ends
  * @ifindex: from kwarp_cm_iface()
  * @cs: gets the socket, hooked: cs->notify may be called before this function returns
  *
@@ -275,7 +278,7 @@ int kwarp_cm_sock_redial(struct kwarp_cm_sock *cs, const struct iw_cm_id *id, in
 }
 
 /**
- * kwarp_cm_sock_dialled - the state of a TCP connect
+ * kwarp_cm_sock_dialled - has the TCP connect succeeded or failed?
  * @sock: from kwarp_cm_sock_dial()
  * @id: the id that was passed to kwarp_cm_sock_dial()
  *

@@ -110,7 +110,7 @@ void kwarp_cm_upcall_reply(struct kwarp_ep *ep, int status)
 		WRITE_ONCE(ep->told, true);		/* read by kwarp_qp_rem_ref() */
 	}
 	if (id->event_handler(id, &event)) {
-		/* iw_cm had no memory for the private data; without private data it cannot fail. */
+		/* iw_cm had no memory for the private data. An event without any cannot fail. */
 		event.private_data_len = 0;
 		id->event_handler(id, &event);
 	}
@@ -160,7 +160,7 @@ int kwarp_ep_publish(struct kwarp_ep *ep)
 	int ret;
 
 	lockdep_assert_held(&ep->mutex);
-	kwarp_ep_get(ep);			/* for the handle */
+	kwarp_ep_get(ep);			/* reference for the handle */
 	ret = xa_alloc_cyclic(&handles, &ep->handle, ep, xa_limit_31b, &next_handle,
 			      GFP_KERNEL);
 	if (ret < 0) {
@@ -216,7 +216,7 @@ static void upcall_simple(struct kwarp_ep *ep, enum iw_cm_event_type type, int s
 	const struct kwarp_startup *su = ep->su;
 	struct iw_cm_event event = { .event = type, .status = status };
 
-	if (!ep->cm_id)			/* the ULP has misused the id, see cm.c */
+	if (!ep->cm_id)			/* dropped: a reject after an accept */
 		return;
 	if (type == IW_CM_EVENT_ESTABLISHED) {
 		fill_depths(&event, &su->req, su->res.ord, su->res.ird);

@@ -62,7 +62,7 @@ void kwarp_ep_put(struct kwarp_ep *ep)
 
 static void queue_ep(struct kwarp_ep *ep)
 {
-	kwarp_ep_get(ep);			/* for the queued work */
+	kwarp_ep_get(ep);			/* reference for the queued work */
 	if (!queue_work(kwarp_cm_wq, &ep->work))
 		kwarp_ep_put(ep);		/* the queued work has a reference already */
 }
@@ -254,7 +254,7 @@ void kwarp_ep_delist(struct kwarp_ep *ep)
 
 static void ep_arm_timer(struct kwarp_ep *ep, unsigned long delay)
 {
-	kwarp_ep_get(ep);			/* for the timer */
+	kwarp_ep_get(ep);			/* reference for the timer */
 	if (mod_delayed_work(kwarp_wq, &ep->timer, delay))
 		kwarp_ep_put(ep);		/* the armed timer has a reference already */
 }
@@ -341,12 +341,12 @@ void kwarp_ep_retry_in(struct kwarp_ep *ep, unsigned long delay)
 
 /* ------------------------------------------- all endpoints of a device */
 
-/* kwarp_ep_mark() for all endpoints of a device. Context: process. */
+/* Call kwarp_ep_mark() for all endpoints of a device. Context: process. */
 void kwarp_ep_mark_all(struct kwarp_dev *kdev, int bit)
 {
 	struct kwarp_ep *ep;
 
-	/* No endpoint can be freed here: it leaves the list, under cm.lock, before it is freed. */
+	/* No endpoint is freed here: each leaves the list, under cm.lock, before it is freed. */
 	spin_lock(&kdev->cm.lock);
 	list_for_each_entry(ep, &kdev->cm.eps, node)
 		kwarp_ep_mark(ep, bit);

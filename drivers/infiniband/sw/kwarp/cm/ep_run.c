@@ -92,7 +92,7 @@ static void act_redial(struct kwarp_ep *ep)
 	su->pd = NULL;
 	ret = kwarp_cm_sock_redial(&ep->cs, ep->cm_id, ep->ifindex);
 	if (ret) {
-		ep->status = ret;		/* reported by poll_connect(): it finds no socket */
+		ep->status = ret;		/* poll_connect() will report it: no socket */
 		kwarp_cm_sock_kill(&ep->cs);
 	}
 }
@@ -245,7 +245,7 @@ static const char *what_is_wrong(enum kwarp_cm_state was, enum kwarp_cm_event ev
 	}
 }
 
-/* Log one line for each failed connection; ratelimited, because a peer can cause any number. */
+/* Log one line for each failed connection; ratelimited, as a peer can cause any number. */
 static void tell_trouble(struct kwarp_ep *ep, enum kwarp_cm_state was, enum kwarp_cm_event event)
 {
 	struct sockaddr_storage local = {}, remote = {};
@@ -397,7 +397,7 @@ void kwarp_ep_run(struct kwarp_ep *ep)
 }
 
 /**
- * kwarp_ep_create - new endpoint in state NEW
+ * kwarp_ep_create - make an endpoint in state NEW
  * @kdev: device
  * @l: responder: the listener that accepts the connection; initiator: NULL
  *

@@ -139,7 +139,7 @@ int kwarp_ep_attach(struct kwarp_ep *ep, bool initiator)
 
 	lockdep_assert_held(&ep->mutex);
 	kwarp_cm_sock_unhook(&ep->cs);
-	kwarp_ep_get(ep);			/* for the stream */
+	kwarp_ep_get(ep);			/* reference for the stream */
 	ret = kwarp_qp_attach(ep->qp, ep->cs.sock, &params, &stream_ops, ep);
 	if (ret) {
 		kwarp_ep_put(ep);

@@ -36,7 +36,7 @@ void kwarp_listener_put(struct kwarp_listener *l)
 /* Let the work item look for connections to accept. Context: any. */
 void kwarp_listener_kick(struct kwarp_listener *l)
 {
-	kwarp_listener_get(l);			/* for the queued work */
+	kwarp_listener_get(l);			/* reference for the queued work */
 	if (mod_delayed_work(kwarp_wq, &l->work, 0))
 		kwarp_listener_put(l);		/* the queued work has a reference already */
 }

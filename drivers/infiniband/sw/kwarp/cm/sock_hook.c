@@ -143,7 +143,7 @@ u32 kwarp_cm_sock_queued(const struct socket *sock)
 }
 
 /**
- * kwarp_cm_sock_accept - next connection of a listener
+ * kwarp_cm_sock_accept - accept the next connection of a listener
  * @kdev: device
  * @listener: hooked listening socket
  * @res: result: the connection's socket, not hooked

@@ -233,7 +233,7 @@ static void sock_usual_congestion(struct socket *sock)
  * kwarp_sock_dials - set options of a socket that is about to connect
  * @kdev: device
  * @sock: new socket
- * @id: its type of service, if set, overrides the knob
+ * @id: iw_cm's id; a type of service that the ULP has set for it overrides the knob tos
  *
  * Context: process.
  */
@@ -267,7 +267,7 @@ void kwarp_sock_connected(struct kwarp_dev *kdev, struct socket *sock)
  * kwarp_sock_listens - set options of a socket that is about to listen
  * @kdev: device
  * @sock: new socket
- * @id: its type of service, if set, overrides the knob
+ * @id: iw_cm's id; a type of service that the ULP has set for it overrides the knob tos
  *
  * Context: process.
  */

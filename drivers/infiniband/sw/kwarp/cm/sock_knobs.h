@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Socket options that follow from knobs, set when a socket connects, listens, or is accepted. */
+/*
+ * Socket options that follow from knobs (tunables of a device), set when a socket connects,
+ * listens, or is accepted.
+ */
 #ifndef KWARP_CM_SOCK_KNOBS_H
 #define KWARP_CM_SOCK_KNOBS_H
 

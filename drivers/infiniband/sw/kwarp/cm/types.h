@@ -44,7 +44,7 @@ enum {
 
 /**
  * struct kwarp_ep - one connection
- * @kref: references, see cm.c
+ * @kref: number of references; cm.c lists their holders
  * @kdev: device
  * @listener: responder: the listener that accepted the connection, a reference; initiator: NULL
  * @look: handles @events; called with @mutex held
@@ -64,7 +64,7 @@ enum {
  * @since: when @state changed last, jiffies
  * @status: errno for the next upcall that reports a failure
  * @due: the time limit of @state
- * @due.kind: what is limited; KWARP_CMT_NONE: @state has no limit
+ * @due.kind: kind of the limit; KWARP_CMT_NONE: @state has no limit
  * @due.deadline: when the limit ends, jiffies; valid if @due.kind is not KWARP_CMT_NONE
  * @linger: state LINGER (this end has sent its FIN): progress of the peer's acknowledgements
  * @linger.extended: how often the timer was restarted
@@ -102,7 +102,7 @@ struct kwarp_ep {
 	struct list_head turn;
 	bool asked;
 
-	/* any context */
+	/* in any context, without a lock */
 	unsigned long events;
 	atomic_t run;
 	struct work_struct work;
@@ -147,7 +147,7 @@ struct kwarp_ep {
 
 /**
  * struct kwarp_listener - one listening iw_cm_id
- * @kref: references, see cm.c
+ * @kref: number of references; cm.c lists their holders
  * @kdev: device
  * @backlog: length of the accept queue that the ULP asked for
  * @node: entry in kdev->cm.listeners, the list of the device's listeners
@@ -174,7 +174,7 @@ struct kwarp_listener {
 	struct list_head node;
 	struct hlist_node id_node;
 
-	/* any context */
+	/* in any context, without a lock */
 	struct delayed_work work;
 
 	/* under mutex */

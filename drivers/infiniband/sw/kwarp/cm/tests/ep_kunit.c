@@ -94,7 +94,7 @@ static void test_state_timer(struct kunit *test)
 	expect_timer(test, seconds);
 }
 
-/* The timers of all states, with other values of the knobs that set them. */
+/* The timers of all states, after a change of the knobs (tunables) that set some of them. */
 static void test_knob_timer(struct kunit *test)
 {
 	static const u32 seconds[KWARP_CMS_COUNT] = {
@@ -198,7 +198,7 @@ static void test_described(struct kunit *test)
 		KUNIT_EXPECT_STREQ(test, info.role, initiator ? "initiator" : "responder");
 		KUNIT_EXPECT_EQ(test, info.timed, ct_the_ep()->due.kind != KWARP_CMT_NONE);
 	}
-	/* An id that kwarp does not know. */
+	/* An id that kwarp does not know is not found. */
 	KUNIT_EXPECT_FALSE(test, kwarp_cm_describe(fake.kdev, &other, &info));
 }
 
@@ -233,7 +233,7 @@ static void test_described_listener(struct kunit *test)
 
 	hash_add(fake.kdev->cm.listener_ids, &l->id_node, (unsigned long)cm_id);
 	KUNIT_EXPECT_FALSE_MSG(test, kwarp_cm_describe(fake.kdev, cm_id, &info), "no socket");
-	l->cs.sock = (struct socket *)&fake;	/* any pointer: the fake does not use it */
+	l->cs.sock = (struct socket *)&fake;	/* any pointer: the fakes do not read it */
 	l->asked = 2;
 	KUNIT_EXPECT_TRUE(test, kwarp_cm_describe(fake.kdev, cm_id, &info));
 	KUNIT_EXPECT_STREQ(test, info.role, "listener");

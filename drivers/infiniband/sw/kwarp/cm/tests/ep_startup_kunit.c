@@ -18,7 +18,8 @@ static void test_initiator(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake.id.state, FAKE_ESTABLISHED);
 	KUNIT_EXPECT_EQ(test, fake.id.replies, 1);
 	KUNIT_EXPECT_EQ(test, fake.id.status, 0);
-	KUNIT_EXPECT_EQ(test, fake.qp[0].refs, 2);	/* the QP's own, and the endpoint's */
+	/* The queue pair has two references: its own, and the endpoint's. */
+	KUNIT_EXPECT_EQ(test, fake.qp[0].refs, 2);
 	KUNIT_EXPECT_NULL(test, ct_the_ep()->su);
 	ct_stream_says(&fake.qp[0], KWARP_STREAM_DOWN, true);
 	ct_settle();

@@ -177,11 +177,11 @@ static inline int once(int *err)
 	return ret;
 }
 
-/* fake_sock.c */
+/* functions of fake_sock.c */
 struct socket *ct_fake_socket(void);
 void ct_sock_event(void);
 
-/* fake_iw.c */
+/* functions of fake_iw.c */
 void ct_iw_init(struct fake_id *f);
 int ct_iw_request(struct iw_cm_id *id, struct iw_cm_event *event);
 void ct_iw_process_all(void);
@@ -191,7 +191,7 @@ int ct_iw_accept(u32 qpn);
 int ct_iw_reject(void);
 int ct_iw_disconnect(bool abrupt);
 
-/* fake_qp.c */
+/* functions of fake_qp.c */
 void ct_qp_work(struct work_struct *work);
 void ct_stream_says(struct kwarp_qp *qp, enum kwarp_stream_event event, bool graceful);
 

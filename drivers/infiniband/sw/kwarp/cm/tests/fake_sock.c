@@ -139,7 +139,7 @@ int kwarp_cm_sock_discard(struct socket *sock)
 	return n;
 }
 
-/* The tests need no accept queue: the number is fixed. */
+/* The tests need no accept queue: the number of waiting connections is fixed. */
 u32 kwarp_cm_sock_queued(const struct socket *sock)
 {
 	return FAKE_QUEUED;

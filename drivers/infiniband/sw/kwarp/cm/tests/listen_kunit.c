@@ -54,7 +54,7 @@ static void tested_listener_shut_all(struct kwarp_dev *kdev);
 #define LISTENERS	3
 
 /**
- * struct listen_test - fixture
+ * struct listen_test - the environment of a test
  * @kdev: device
  * @netdev: the device's interface
  * @id: ids on which the ULP listens

@@ -91,7 +91,7 @@ static void expect_stream(struct kunit *test, const u8 *pd, u32 pd_len)
 	KUNIT_EXPECT_EQ(test, fake.sock->rx_len, 1);
 }
 
-/* The octets of a frame come one by one, and nothing happens before the last one. */
+/* The octets of a frame come one by one; the endpoint waits until the last one has come. */
 static void test_octets(struct kunit *test)
 {
 	const struct kwarp_mpa_frame *frame = &((const struct whole *)test->param_value)->frame;
