@@ -36,8 +36,8 @@ u32 batch_lookups;
 int batch_references[REGIONS];
 
 /*
- * Stand-in: find the region of @stag, and count a reference to it. Region 0 does not exist, because
- * no STag has the index 0.
+ * Stand-in: find the region of @stag, whose index is @stag without the key, its low 8 bits. Count a
+ * reference to the region. Region 0 does not exist, because no STag has the index 0.
  */
 struct kwarp_mr *kwarp_mr_lookup(struct kwarp_dev *kdev, u32 stag)
 {
@@ -106,7 +106,7 @@ u32 batch_rnd_below(u32 n)
 	return prandom_u32_state(&batch_pages.rnd) % n;
 }
 
-/* The octet of the stream at offset @at. */
+/* The octet that the tests write at offset @at of a batch, so that its position can be checked. */
 u8 batch_octet(u32 at)
 {
 	return at * 7 + at / 251;
@@ -119,7 +119,8 @@ static void write_octets(u8 *p, u32 at, u32 len)
 }
 
 /*
- * Append @len octets to the batch, in one piece or in several. Return: false if there is no memory.
+ * Append @len octets to the batch; chance decides whether in one piece (kwarp_batch_whole()) or in
+ * several. Return: false if the batch can get no more memory.
  */
 bool batch_put_octets(struct kunit *test, struct kwarp_batch *b, u32 len)
 {

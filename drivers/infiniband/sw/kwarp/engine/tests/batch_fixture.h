@@ -36,7 +36,7 @@
 #define LONGEST_FPDU	(64 * 1024 + 16)
 
 /**
- * struct batch_pages - state of the page stand-in
+ * struct batch_pages - state of the stand-in that allocates pages
  * @rnd: random numbers, from which tests choose how many octets to add
  * @fail: requests for a page fail
  * @large: the last request was for a large page

@@ -78,9 +78,9 @@ static void send_none(struct kwarp_batch *b)
 }
 
 /*
- * Ways to end a batch. @whole: the batch drops its octets and their pages. @last: it also drops the
- * page that was being filled. In all ways it drops its regions, so that a program that deregisters
- * one does not wait for a peer that does not read.
+ * Ways to end a batch. @whole: the batch drops its octets and their pages. @last: the batch also
+ * drops the page that was being filled. In all ways the batch drops its references to regions, so
+ * that a program that deregisters a region does not wait for a peer that does not read.
  */
 static const struct way {
 	const char *desc;
@@ -99,8 +99,8 @@ KUNIT_ARRAY_PARAM_DESC(way, ways, desc);
 #define MOST_PAGES	8
 
 /*
- * After each way to end a batch it references no region, and looks up the next region again. Pages
- * are referenced as @whole and @last say.
+ * After each way to end a batch the batch references no region, and has to look up region 1 again,
+ * which it referenced before. Pages are referenced as @whole and @last of the way say.
  */
 static void test_forget(struct kunit *test)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of batches (octets collected for one socket call): a batch contains what was added, in
- * order, in few enough pieces, however small the pages are and whenever memory runs out.
+ * order, and needs no more pieces of memory than it may have, however small the pages are and
+ * whenever memory runs out.
  *
  * Numbers such as 5044-5.1-4 name requirements of RFCs, see Documentation/conformance.
  */
@@ -79,8 +80,8 @@ static void test_no_memory(struct kunit *test)
 }
 
 /*
- * A short batch uses single pages. A batch that gets longer than half a page uses large pages. The
- * batch after one that was longer than a page uses large pages from its start.
+ * A short batch asks for single pages, and a batch that is longer than half a page for large ones.
+ * The batch after one that was longer than a page asks for large pages from its start.
  */
 static void test_sizes(struct kunit *test)
 {
@@ -138,7 +139,7 @@ static void test_send(struct kunit *test)
 /*
  * If FPDUs are aligned to TCP segments of @cut octets, a batch is sent with MSG_EOR, so that the
  * next batch begins a segment (5044-5.1-4). An FPDU must not cross a segment boundary, unless it
- * begins a segment: after 1900 octets, 100 are left in the second segment of 1000.
+ * begins a segment: if the batch has 1900 octets, 100 are left in its second segment of 1000.
  */
 static void test_aligned(struct kunit *test)
 {
@@ -167,9 +168,9 @@ static void test_aligned(struct kunit *test)
 }
 
 /*
- * A batch is no longer than @goal, the octets of one packet, except if it consists of one longer
- * FPDU. After 1000 octets 2000 are left of 3000; if FPDUs are aligned to segments of 1500 octets
- * (@cut), 500 are left in the first segment.
+ * A batch is no longer than its limit @goal, here 3000 octets, except if it consists of one longer
+ * FPDU. A batch of 1000 octets may get 2000 more. If FPDUs are aligned to TCP segments of 1500
+ * octets (@cut), only 500 more, because its first segment ends there.
  */
 static void test_goal(struct kunit *test)
 {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Fixture of the tests of coalesce.c, which decides whether to hold send queues; for terms see
- * coalesce_fixture.h. The code under test is included. Runner: the one context that may send for
- * the stream at a time.
+ * Fixture of the tests of coalesce.c, which decides whether to hold send queues. The code under
+ * test is included.
+ *
+ * Held: the program posts to the send queue without ringing its doorbell; a timer, or a later
+ * doorbell, sends. Hold: the time during which a queue is held. Look: one call of that timer, which
+ * looks for posted requests. Runner: the one context that may send for the stream at a time.
  */
 #include "coalesce_fixture.h"
 
@@ -27,7 +30,10 @@ void coalesce_told(struct stream *s)
 							      KWARP_RING_NEED_KICK;
 }
 
-/* Called by the timer to send. As the runner does, take all requests and set the ring's flags. */
+/*
+ * Stand-in that the timer calls to send. As the runner does, it takes all requests and sets the
+ * ring's flags, which say whether posters have to ring.
+ */
 static void sent_by_timer(struct kwarp_engine *e)
 {
 	struct stream *s = container_of(e, struct stream, e);
@@ -95,7 +101,7 @@ void coalesce_poll(struct test_cq *cq)
 	cq->cq.ring.hdr->polls++;
 }
 
-/* Stop the timer: the test calls the look (hold_look()) itself. */
+/* Stop the timer: the test looks itself, by coalesce_look_now(). */
 static void no_timer(struct coalesce_test *t)
 {
 	hrtimer_cancel(&t->hold->timer);
@@ -129,8 +135,8 @@ void coalesce_hold(struct kunit *test, struct stream *s)
 }
 
 /*
- * Do one look, as the timer's handler does. Return: nanoseconds to the next look; 0: nothing is
- * held.
+ * Do one look, as the timer's handler does. Return: nanoseconds to the next look; 0: no queue of
+ * the CQ is held.
  */
 u64 coalesce_look_now(struct coalesce_test *t)
 {

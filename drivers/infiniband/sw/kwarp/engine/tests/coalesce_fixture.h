@@ -42,7 +42,7 @@ extern unsigned int coalesce_told_resolution;
 /* Time between two looks in tests of the real timer, in nanoseconds. */
 #define TIMER_NS	(100 * NSEC_PER_USEC)
 
-/* Number of streams: more than one call of the timer looks at. */
+/* Number of streams: more than a single call of the timer looks at. */
 #define STREAMS		(KWARP_COALESCE_LOOKS + 10)
 
 /**
@@ -50,7 +50,7 @@ extern unsigned int coalesce_told_resolution;
  * @e: engine
  * @sq: its send queue; only the indices are used
  * @sends: number of times that the timer has sent
- * @told_held: the stream was held when the timer last sent
+ * @told_held: the stream's send queue was held when the timer last sent
  */
 struct stream {
 	struct kwarp_engine e;

@@ -8,7 +8,7 @@
  * the program has polled its CQ since the previous doorbell. Look: one call of that timer, which
  * looks for posted requests. Round: looks until each held queue has been looked at once. Waiting:
  * posted without a doorbell, and not sent. Forgotten: waiting, and the program has not polled since
- * the previous look. Miss: a forgotten request was found.
+ * the previous look. Miss: a forgotten request was found, and that counts against the hold.
  */
 #include "coalesce_fixture.h"
 
@@ -17,8 +17,9 @@
 /*
  * Cases of kwarp_coalesce_rings(), which decides after a doorbell. @h: state of the CQ before the
  * decision. @held: the queue was held, and the doorbell was for waiting requests. @polled: the
- * program has polled. @hold: expected decision. @missed: misses that are expected to be counted
- * after it. @obey: number of further doorbells that are expected not to start a hold.
+ * program has polled since its previous doorbell. @hold: expected decision. @missed: expected
+ * number of counted misses after the decision. @obey: expected number of further doorbells that
+ * start no hold.
  */
 static const struct ring_case {
 	const char *desc;
@@ -106,8 +107,8 @@ static void test_goes_on(struct kunit *test)
 /* --------------------------------------------------------------------- facts */
 
 /*
- * After a poll of the CQ of sends or of the CQ of receives, one doorbell holds the queue, but a
- * second one without another poll does not.
+ * After a poll of the CQ of sends or of the CQ of receives, one doorbell makes the queue held, but
+ * a second one without another poll ends the hold.
  */
 static void test_polls(struct kunit *test)
 {
@@ -120,8 +121,8 @@ static void test_polls(struct kunit *test)
 	coalesce_poll(t->rcq);
 	KUNIT_EXPECT_TRUE(test, coalesce_held_after_ring(t));
 	/*
-	 * From here on one CQ is used for both. Its number of polls differs from the sum of two
-	 * CQs, which has the effect of one poll.
+	 * From here on one CQ is used for sends and receives. Its number of polls differs from the
+	 * sum of the polls of two CQs, so the next doorbell seems to come after a poll.
 	 */
 	t->s[0].e.recv_cq = &t->scq->cq;
 	KUNIT_EXPECT_TRUE(test, coalesce_held_after_ring(t));

@@ -19,7 +19,7 @@ static long timeouts(struct coalesce_test *t)
 
 /* --------------------------------------------------------------------- looks */
 
-/* A waiting request found by one look is sent at the next, if there was no poll between them. */
+/* A waiting request found by one look is sent by the next, if the program does not poll between. */
 static void test_forgotten(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -107,8 +107,8 @@ static void test_busy(struct kunit *test)
 
 /*
  * A program counts as active while it is inside a doorbell, but not after it has returned, even if
- * TCP was full and not all was sent. So the second look sends the waiting request and counts a
- * miss.
+ * its requests could not be sent, because TCP was full. So the second look sends the waiting
+ * request of another queue and counts a miss.
  */
 static void test_blocked(struct kunit *test)
 {
@@ -248,7 +248,7 @@ static void test_ring_late(struct kunit *test)
 /*
  * kwarp_coalesce_sent() decides about the hold after a doorbell. If the program rings twice before
  * that, and the first time for a waiting request, both together count as one doorbell for waiting
- * requests (@good).
+ * requests (@good of the CQ's state is the number of these).
  */
 static void test_ring_twice(struct kunit *test)
 {
@@ -379,8 +379,8 @@ static void test_many(struct kunit *test)
 		coalesce_post_waiting(&t->s[i]);
 	}
 	/*
-	 * The first round of looks finds the requests, KWARP_COALESCE_LOOKS a call; the second
-	 * sends them, KWARP_COALESCE_SENDS a call.
+	 * The first calls only find that requests are waiting, each in KWARP_COALESCE_LOOKS
+	 * streams. Later calls send them, each for KWARP_COALESCE_SENDS streams.
 	 */
 	looks = looks_until_sent(t);
 	KUNIT_EXPECT_GE(test, looks, STREAMS / KWARP_COALESCE_LOOKS +
@@ -393,7 +393,10 @@ static void test_many(struct kunit *test)
 	KUNIT_ASSERT_LT(test, looks, 100);
 	for (looks = 1; coalesce_look_now(t) == KWARP_COALESCE_PAUSE_NS && looks < 100; looks++)
 		;
-	/* The call that has set @ends has already ended the hold of some streams. */
+	/*
+	 * The call that has set @ends, by which all holds of the CQ end, has already ended the hold
+	 * of KWARP_COALESCE_SENDS streams.
+	 */
 	KUNIT_EXPECT_EQ(test, looks, DIV_ROUND_UP(STREAMS, KWARP_COALESCE_SENDS) - 1);
 	for (i = 0; i < STREAMS; i++)
 		KUNIT_EXPECT_EQ(test, t->s[i].sq.ring.hdr->flags, KWARP_RING_NEED_KICK);

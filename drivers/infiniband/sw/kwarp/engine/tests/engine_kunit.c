@@ -309,7 +309,7 @@ static void test_start(struct kunit *test)
 	expect_log(test, "[ remove fin timer free flush ]");
 	KUNIT_EXPECT_FALSE(test, kwarp_engine_attached(&t->e));
 	KUNIT_EXPECT_TRUE(test, kwarp_engine_dead(&t->e));
-	/* A second stop flushes requests that were posted after the first. */
+	/* A second kwarp_engine_stop() flushes requests that were posted after the first. */
 	kwarp_engine_stop(&t->e, true);
 	expect_log(test, "[ flush ]");
 	kwarp_engine_reset(&t->e);
@@ -358,8 +358,8 @@ static void test_drain(struct kunit *test)
 }
 
 /*
- * When a Terminate is sent (RFC 5044 7.1.2 rule 4, RFC 5040 section 5.4). @flags: the engine's.
- * @sent: expected result of kwarp_engine_terminate().
+ * When a Terminate is sent (RFC 5044 7.1.2 rule 4, RFC 5040 section 5.4). @flags: flags of the
+ * engine before the call. @sent: expected result of kwarp_engine_terminate().
  */
 static const struct term_row {
 	const char *desc;

@@ -4,10 +4,10 @@
  * library, post: the decisions as functions of what was measured.
  *
  * Held: the program posts without ringing its doorbell, and the timer sends. Look: one call of that
- * timer, which looks for posted requests. Hold: the time during which a stream is held. Patient: a
- * look waits while the program posts more. Trial: doorbells are measured, then the stream is held
- * and looks are measured; it fails if looks are not faster. Obey: send at each doorbell without
- * measuring.
+ * timer, which looks for posted requests. Hold: the time during which a stream is held. Patient
+ * look: it does not send while the program continues to post. Trial: after doorbells were measured,
+ * the stream is held, and looks are measured; the trial fails if looks are not faster. Obey a
+ * doorbell: send at once, and start no hold after it.
  */
 #include "pace_fixture.h"
 
@@ -31,7 +31,7 @@ static void test_begins(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.rung.requests, 4 * KWARP_PACE_DOORBELLS);
 	/*
 	 * A sum over more time than KWARP_PACE_KEEP_NS is halved before the next measurement is
-	 * added: 4 / 2 + 1 = 3.
+	 * added: in units of KWARP_PACE_DOORBELLS requests, 4 / 2 + 1 = 3.
 	 */
 	p.rung.ns = KWARP_PACE_KEEP_NS + 2;
 	pace_doorbells(&p, KWARP_PACE_DOORBELLS + 1, 1, DOORBELL_NS, &prod, &now);
@@ -57,8 +57,8 @@ static void test_seldom(struct kunit *test)
 }
 
 /*
- * A pause of the program does not count as time between doorbells. A stream whose program rings
- * quickly before and after the pause is held as if there were none.
+ * Most of a pause of the program does not count as time between doorbells. A stream whose program
+ * rings quickly before and after the pause is held as if there were no pause.
  */
 static void test_pause(struct kunit *test)
 {
@@ -120,15 +120,16 @@ static void test_large(struct kunit *test)
 }
 
 /*
- * State in the middle of a trial: doorbells were measured, 32 requests of DOORBELL_NS each, and
- * looks are measured next.
+ * State at the start of a trial: doorbells were measured, with 32 requests that took DOORBELL_NS
+ * each, and looks are measured next.
  */
 #define MEASURED \
 	{ .rung = { 32, 32 * DOORBELL_NS }, .obey_next = KWARP_PACE_OBEY, .ns = PACE_NS }
 
 /*
- * Look @n times, in as many holds as it takes until there is a decision; then continue in the last
- * hold. Before each look @requests complete and @ns nanoseconds pass. Return: number of holds.
+ * Look at most @n times, in one hold after another, until the trial has failed (@obey is set) or a
+ * hold has lasted for KWARP_PACE_RENEW looks. Before each look @requests complete and @ns
+ * nanoseconds pass. Return: number of holds.
  */
 static u32 trial(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u32 *prod, u64 *now)
 {

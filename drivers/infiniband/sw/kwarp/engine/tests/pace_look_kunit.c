@@ -4,10 +4,10 @@
  * library, post: what a look of the timer does, and the timer itself.
  *
  * Held: the program posts without ringing its doorbell, and the timer sends. Hold: the time during
- * which a stream is held. Look: one call of that timer, which looks for posted requests. Patient: a
- * look waits while the program posts more. Runner: the one context that may send for the stream at
- * a time; if it cannot continue, it hands over to the work item. Share: what the softirqs of one
- * processor may send in a tick (share.h).
+ * which a stream is held. Look: one call of that timer, which looks for posted requests. Patient
+ * look: it does not send while the program continues to post. Runner: the one context that may send
+ * for the stream at a time; if it cannot continue, it hands over to the work item. Share: what the
+ * softirqs of one processor may send in a tick (share.h).
  */
 #include "pace_fixture.h"
 
@@ -44,7 +44,10 @@ static void test_look(struct kunit *test)
 	t->e.tx.coalesce.pace.chosen = true;
 	KUNIT_EXPECT_EQ(test, atomic_read(&t->e.kdev->paced), 1);
 	KUNIT_EXPECT_EQ(test, t->sq.ring.hdr->flags, KWARP_RING_HELD);
-	/* The newest entry stays VALID, so that libsiw does not ring. */
+	/*
+	 * The newest entry of libsiw's ring stays marked VALID: libsiw does not ring for a post if
+	 * the entry before it is still VALID.
+	 */
 	KUNIT_EXPECT_NOT_NULL(test, t->sq.siw->kept);
 	for (i = 1; i <= 100; i++) {
 		pace_post(t, 20);
@@ -56,8 +59,8 @@ static void test_look(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&t->e.kdev->coalesce_paced), 100);
 	/*
-	 * During a hold a program with libsiw rings only if its ring was full. Such a doorbell does
-	 * not end the hold.
+	 * During a hold a program with libsiw still rings if its ring was full, or if the runner
+	 * has just taken the newest entry. Such a doorbell does not end the hold.
 	 */
 	KUNIT_EXPECT_TRUE(test, pace_ring(t, 5));
 	for (i = 1; i < KWARP_PACE_QUIET; i++)
@@ -104,7 +107,7 @@ static void test_patient_look(struct kunit *test)
 	pace_post(t, 5);
 	pace_look_beside(t, KWARP_RUN_QUEUED);
 	KUNIT_EXPECT_EQ(test, t->sends, 4);
-	/* This look ends the hold, so it sends the requests: no later look would. */
+	/* This look is not patient, and ends the hold: it sends, because no later look would. */
 	pace_post(t, 5);
 	t->e.tx.coalesce.pace.looks = KWARP_PACE_LOOKS - 1;
 	t->e.tx.coalesce.pace.patient = false;
@@ -226,8 +229,8 @@ static void test_rung_while_held(struct kunit *test)
 }
 
 /*
- * Requests that a look has taken, and that are still being sent, do not count as completed: 30 of
- * 40 here.
+ * Requests that a look has sent count as completed only when they are. Here 30 of 40 have not
+ * completed, so 10 are counted.
  */
 static void test_completed(struct kunit *test)
 {
@@ -294,8 +297,8 @@ static void test_max(struct kunit *test)
 }
 
 /*
- * The next stream of the queue pair starts with doorbells that are obeyed, whatever was measured in
- * the last stream.
+ * The next stream of the queue pair starts with doorbells that are obeyed, that is, that send at
+ * once and start no hold, whatever was measured in the last stream.
  */
 static void test_reset(struct kunit *test)
 {

@@ -20,7 +20,7 @@ struct pages_test {
 
 static u32 allocated;
 
-/* Order of the pages that the stand-in allocates. */
+/* Order of the pages that alloc_large() allocates: page size as a power of two. */
 static u32 order;
 
 bool alloc_large(unsigned int sz, struct page_frag *frag, gfp_t gfp)
@@ -56,7 +56,8 @@ static void pages_test_exit(struct kunit *test)
 }
 
 /*
- * Get a page for the fragment and use it up. If @hold, keep a reference on the page, as TCP would.
+ * Get a page for the test's fragment and use up all of the page. If @hold, keep a reference on the
+ * page, as TCP would. Return: the page.
  */
 static struct page *use_up(struct kunit *test, bool large, bool hold)
 {
@@ -215,7 +216,7 @@ static void test_small(struct kunit *test)
 	put_page(page);
 	KUNIT_EXPECT_EQ(test, t->kdev->pages.n, 0);
 	KUNIT_EXPECT_EQ(test, allocated, 0);
-	/* With more traffic a large page is used, although the small one is free. */
+	/* With more traffic a large page is allocated, although the small page has no other user. */
 	use_up(test, true, false);
 	KUNIT_EXPECT_EQ(test, allocated, 1);
 }
