@@ -216,7 +216,7 @@ static void test_small(struct kunit *test)
 	put_page(page);
 	KUNIT_EXPECT_EQ(test, t->kdev->pages.n, 0);
 	KUNIT_EXPECT_EQ(test, allocated, 0);
-	/* With more traffic a large page is allocated, although the small page has no other user. */
+	/* With more traffic a large page is allocated, although the small page is not in flight. */
 	use_up(test, true, false);
 	KUNIT_EXPECT_EQ(test, allocated, 1);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Fixture of the tests of the receive side, see rx_fixture.h. The code under test is included.
- * Regions, transmitter and upcalls are stand-ins; the queues are the real ones.
+ * Fixture of the tests of the receive side. The code under test is included. Regions, transmitter
+ * and upcalls are stand-ins; the queues are the real ones.
  */
 #include "rx_fixture.h"
 
@@ -16,13 +16,13 @@ static enum kwarp_perr watched_rx_place(struct kwarp_engine *e, const u8 *data, 
 #include "../rx/receive.c"
 
 /*
- * rx_the_mr: the only region. rx_lookups: how often it was looked up. rx_references: references to
- * it.
+ * rx_the_mr: the only region. rx_lookups: how often the region was looked up and found.
+ * rx_references: references to the region.
  */
 struct kwarp_mr *rx_the_mr;
 u32 rx_lookups, rx_references;
 
-/* Number of segments that are placed before the region is revoked; 0: it is not revoked. */
+/* Number of segments to be placed until the region becomes invalid; 0: the region stays valid. */
 u32 rx_revoke_after;
 
 static enum kwarp_perr watched_rx_place(struct kwarp_engine *e, const u8 *data, u32 len)

@@ -7,7 +7,7 @@
  */
 #include "rx_rfc7306_fixture.h"
 
-/* Post receives of no octets, with identifiers from @id on. */
+/* Post @n receives of no octets, with identifiers from @id on. */
 static void post_recv(struct ext_test *t, u64 id, u32 n)
 {
 	struct kwarp_rqe *e;
@@ -64,7 +64,7 @@ static void test_imm(struct kunit *test)
 
 /*
  * In the completion of Immediate Data, byte_len is the length of the Write just before, over all of
- * its segments. It is 0 if another message came between the two.
+ * its segments. It is 0 if the message just before was not a Write.
  */
 static void test_imm_length(struct kunit *test)
 {

@@ -22,8 +22,9 @@ static void feed_read(struct stream *s)
 /* ------------------------------------------------------------ what is shared */
 
 /*
- * Streams that share receives can use them up. An SRQ limit event reports that few are left, to the
- * stream that took the receive (5040-8.1.2-8, 5041-8.3.2-6, 5042-6.4.3.1-1).
+ * Streams that share receives (an SRQ) can use them up. The stream whose message leaves fewer
+ * receives than the SRQ limit reports the limit event, once (5040-8.1.2-8, 5041-8.3.2-6,
+ * 5042-6.4.3.1-1).
  */
 static void test_shared_receives(struct kunit *test)
 {
@@ -68,8 +69,8 @@ static void post_sge(struct rx_test *t, u64 id)
 }
 
 /*
- * The regions of an SRQ's receives must belong to the SRQ's protection domain; the QP's own does
- * not matter.
+ * The regions of an SRQ's receives must belong to the SRQ's protection domain; the protection
+ * domain of the QP that takes the receive does not matter.
  */
 static void test_shared_domain(struct kunit *test)
 {
@@ -201,8 +202,8 @@ static void test_sink(struct kunit *test)
 /* ------------------------------------------------------- the peer's Terminate */
 
 /*
- * Cases of a Terminate of the peer. @reads: our Reads that are outstanding when it arrives. @start:
- * first of their indices in the queue.
+ * Cases of a Terminate of the peer. @reads: number of our Reads that are outstanding when the
+ * Terminate arrives. @start: index of the first of these in the queue of outstanding Reads.
  */
 static const struct blame {
 	const char *desc;
@@ -242,7 +243,10 @@ static void ask(struct kunit *test, struct kwarp_engine *e, const struct blame *
 	}
 }
 
-/* If the peer's Terminate contains a Read Request header, the oldest outstanding Read fails. */
+/*
+ * If the peer's Terminate returns a Read Request header, but its DDP header names no Read of ours,
+ * the oldest outstanding Read fails. If that Read is our RTR message, no request fails.
+ */
 static void test_blame(struct kunit *test)
 {
 	static const u8 rreq[KWARP_RDMAP_RREQ_LEN], ddp[18] = { 0x41, 0x41 };

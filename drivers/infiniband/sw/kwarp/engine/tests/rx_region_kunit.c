@@ -99,7 +99,8 @@ static void test_gap(struct kunit *test)
 		memset(want, 0x3c, n);
 		/*
 		 * Skip a cut inside the header, if the receive run does not end there: the region
-		 * is gone before the header is checked, and the error is that of an unknown STag.
+		 * is gone before it is looked up, so the segment is refused even if the case
+		 * expects that it is accepted.
 		 */
 		if (!c->run_ends && cut < PAYLOAD_AT)
 			continue;
@@ -113,7 +114,8 @@ static void test_gap(struct kunit *test)
 
 /*
  * Within a receive run a region is looked up once for all its segments. A segment with another STag
- * causes another look-up; here that STag names no region.
+ * causes another look-up; here that STag names no region, and such a look-up is not counted in
+ * @rx_lookups.
  */
 static void test_lookups(struct kunit *test)
 {
@@ -139,7 +141,7 @@ static void test_lookups(struct kunit *test)
 
 /*
  * A Send with Invalidate invalidates the region when the last segment of the Send has arrived, not
- * before; and for all streams (5040-5.3-17, -18).
+ * before. After that no stream can access the region (5040-5.3-17, -18).
  */
 static void test_invalidate(struct kunit *test)
 {

@@ -217,9 +217,10 @@ static void take_traces(struct rx_test *t, struct stream *s, struct traces *tr)
 }
 
 /*
- * Process the same message twice, with and without the series code. The octet at @at is changed by
- * @x; if @at is beyond the end, nothing is changed. The results must be the same. Return: octets
- * that the series code has used.
+ * Process the same message twice, with and without the series code, and check that the results are
+ * the same. In the message the octet at offset @at is damaged: it is XORed with @x. If @at is
+ * beyond the end, the message is right, and its result must be c->err. Return: octets that the
+ * series code has used.
  */
 static u32 compare_ways(struct kunit *test, const struct series_case *c, u32 at, u8 x)
 {
@@ -266,7 +267,10 @@ static void test_series(struct kunit *test)
 	t->a.e.sq->cq = &t->cq->cq;
 	t->b.e.sq = t->a.e.sq;
 	KUNIT_EXPECT_EQ(test, compare_ways(test, c, U32_MAX, 0), c->taken * fpdu);
-	/* Damage each octet of the header and of the trailer of the third segment. */
+	/*
+	 * Damage each bit of the third FPDU in its first 20 octets (length field, headers) and in
+	 * its last 8 (end of the payload, pad, CRC).
+	 */
 	for (k = 0; k < fpdu; k++)
 		if (k < 20 || k >= fpdu - 8)
 			for (bit = 0; bit < 8; bit++)

@@ -10,9 +10,9 @@
 /* ------------------------------------------------------------- expectations */
 
 /*
- * Check that the parser has reported every complete FPDU, and no octet of an incomplete one
- * (5044-6-6). rx.want must be the length of the incomplete FPDU, KWARP_FPDU_MIN while its length is
- * unknown, or 0 if there is none.
+ * Check a stream with CRCs: the parser must have reported every complete FPDU, and no octet of an
+ * incomplete one (5044-6-6). rx.want must be the length of the incomplete FPDU, KWARP_FPDU_MIN
+ * while that length is unknown, or 0 if no FPDU is incomplete.
  */
 static void expect_whole(struct skb_test *t)
 {
@@ -86,7 +86,8 @@ static void test_cut_twice(struct kunit *test)
 }
 
 /*
- * The stream arrives one octet at a time: no octet of an FPDU is used before the FPDU is complete.
+ * The stream arrives one octet at a time: every FPDU is reported, and with CRCs no octet of an FPDU
+ * is used before the FPDU is complete.
  */
 static void test_octets(struct kunit *test)
 {
@@ -104,8 +105,8 @@ static void test_octets(struct kunit *test)
 }
 
 /*
- * TCP lets the engine read only @may octets, as it does before urgent data: no octet after them is
- * read, although it is in the receive queue.
+ * TCP lets the engine read only @may octets, as it does before urgent data: no octet after these is
+ * read, although all octets are in the receive queue.
  */
 static void test_may(struct kunit *test)
 {

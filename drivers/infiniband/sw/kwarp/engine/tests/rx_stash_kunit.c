@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of the receive side (rx/skb.c, rx/stash.c): octets that TCP cannot keep until their FPDU is
- * complete, and skbs that cannot be read. Stash: buffer for an FPDU that TCP cannot keep until it
- * is complete; its memory is charged to the socket.
+ * complete, and skbs that cannot be read. Stash: buffer for an FPDU that TCP cannot keep until the
+ * FPDU is complete; the memory of the stash is charged to the socket.
  *
  * Numbers such as 5041-7.1-22 name requirements of RFCs, see Documentation/conformance.
  */
@@ -37,7 +37,7 @@ static void test_stash(struct kunit *test)
 		skb_expect_all(t);
 		KUNIT_ASSERT_EQ(test, t->e.rx.stash.have, 0);
 		KUNIT_ASSERT_FALSE(test, t->e.rx.stash.use);
-		/* Free the stash, as sock.c does after each receive run. */
+		/* Free the stash, as sock.c does after each call of tcp_read_sock(). */
 		kwarp_rx_free_stash(&t->e);
 		KUNIT_ASSERT_NULL(test, t->e.rx.stash.buf);
 	}
@@ -45,7 +45,7 @@ static void test_stash(struct kunit *test)
 
 /*
  * If TCP refuses to charge a stash to its socket (skb_broke), the stash may exist nevertheless, but
- * a device can have only KWARP_MAX_UNPAID_STASHES of these.
+ * a device can have only KWARP_MAX_UNPAID_STASHES stashes without a charge.
  */
 static void test_stash_unpaid(struct kunit *test)
 {
@@ -159,9 +159,10 @@ static void test_stopped(struct kunit *test)
 }
 
 /*
- * The second of three skbs cannot be read, or cannot be copied. If the engine does not have to do
- * that, every FPDU is reported; otherwise the stream fails. In both cases no octets stay with TCP,
- * because TCP would not call the engine again for them.
+ * The second of three skbs can be neither copied nor read in place; if skb_uncopyable is set, it
+ * can be read in place. If the engine gets by with that, every FPDU is reported; otherwise the
+ * stream fails. In both cases no octets stay with TCP, because TCP would not call the engine again
+ * for them.
  */
 static void one_unreadable(struct skb_test *t, const struct way *w, u32 a, u32 b)
 {
@@ -185,7 +186,7 @@ static void one_unreadable(struct skb_test *t, const struct way *w, u32 a, u32 b
 	KUNIT_ASSERT_LE(test, t->done, skb_complete_in(t, b));
 	/*
 	 * The last FPDU before the unreadable skb may be missing: to read the head of a short FPDU,
-	 * more octets are copied than it has, and they may extend into that skb.
+	 * more octets are copied than the FPDU has, and these may extend into the unreadable skb.
 	 */
 	KUNIT_ASSERT_GE(test, t->done + 1, skb_complete_in(t, a));
 }

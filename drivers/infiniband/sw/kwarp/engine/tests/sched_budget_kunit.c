@@ -3,9 +3,10 @@
  * Tests of run.c: for how long a context sends, and what it does when there is no memory.
  *
  * Runner: the one context that may send for the stream at a time. Step: kwarp_tx_step(), which
- * sends one batch; here it only returns a result that the test has chosen. Round: the runner calls
- * the step once. Budget: the number of rounds, or the amount of work, after which a runner hands
- * over to the work item. Share: what the softirqs of one processor may send in a tick (share.h).
+ * sends one batch (FPDUs collected for one socket call); here it only returns a result that the
+ * test has chosen. Round: the runner calls the step once. Budget: the number of rounds, or the
+ * amount of work, after which a runner hands over to the work item. Share: what the softirqs of one
+ * processor may send in a tick (share.h).
  */
 #include "sched_fixture.h"
 
@@ -38,8 +39,8 @@ static void test_budget(struct kunit *test)
 }
 
 /*
- * Long batches, and many requests without a batch, use up the budget in fewer rounds. One call in
- * softirq may send 1 MiB.
+ * A round that builds a long batch, or that examines many requests, uses up more of the budget than
+ * other rounds. One call in softirq may send 1 MiB.
  */
 static void test_budget_of_work(struct kunit *test)
 {
@@ -52,7 +53,7 @@ static void test_budget_of_work(struct kunit *test)
 	KUNIT_EXPECT_LE(test, t->steps, 1024 * 1024 / t->builds + 1);
 	sched_told_jiffies++;
 	t->builds = 0;
-	/* Requests that are examined use up the budget, too, even if no octet is built. */
+	/* Requests that are examined use up the budget, too, even if nothing is sent for them. */
 	t->looks_at = KWARP_BATCH_EFFORT;
 	t->steps = 0;
 	sched_packet(&t->e);
@@ -65,8 +66,9 @@ static void test_budget_of_work(struct kunit *test)
 }
 
 /*
- * The share limits what many packets of a tick cause together: each makes one round, and after
- * KWARP_SHARE_TICK rounds the work item has to send. The next tick has a new share.
+ * The share limits what is sent because of all packets that are received in a tick: here each
+ * packet leads to one round, and after KWARP_SHARE_TICK rounds the work item has to send. The next
+ * tick has a new share.
  */
 static void test_budget_of_packets(struct kunit *test)
 {
@@ -122,8 +124,8 @@ static void test_budget_of_dead(struct kunit *test)
 }
 
 /*
- * If another task needs the processor, the runner hands over to the work item first: while the
- * runner waited for the processor, no other context could send.
+ * If another task needs the processor, the runner hands over to the work item before that task
+ * runs: otherwise no other context could send until the runner gets the processor again.
  */
 static void test_resched(struct kunit *test)
 {
@@ -195,8 +197,8 @@ static void test_backs_off(struct kunit *test)
 	struct sched_test *t = test->priv;
 
 	/*
-	 * The work item is queued because another context has the socket: a context that finds the
-	 * socket free may send before it.
+	 * The work item is queued because the context that called kwarp_tx_kick() cannot send
+	 * itself: another context, which can, may send before the work item.
 	 */
 	kwarp_tx_kick(&t->e, KWARP_TX_FROM_ANY);
 	KUNIT_EXPECT_EQ(test, sched_word(t), KWARP_RUN_QUEUED);

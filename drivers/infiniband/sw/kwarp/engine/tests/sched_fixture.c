@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Fixture of the tests of run.c, which decides which context sends; see sched_fixture.h. The code
- * under test is included. Step: kwarp_tx_step(), which sends one batch. Share: what the softirqs of
- * one processor may send in a tick (share.h).
+ * Fixture of the tests of run.c, which decides which context sends. The code under test is
+ * included. Step: kwarp_tx_step(), which sends one batch (FPDUs collected for one socket call);
+ * here it only returns a result that the test has chosen. Share: what the softirqs of one processor
+ * may send in a tick (share.h).
  */
 #include "sched_fixture.h"
 

@@ -3,10 +3,10 @@
  * Fixture of the tests of run.c, which decides which context sends: a stream.
  *
  * Runner: the one context that may send for the stream at a time. Step: kwarp_tx_step(), which
- * sends one batch; it is replaced by a script, that is, a list of results. Held: the program posts
- * to the send queue without ringing its doorbell; a timer, or a later doorbell, sends. Whether the
- * queue is held is decided by the test instead of coalesce.c. Timer and work item do not run; that
- * they are started is recorded.
+ * sends one batch (FPDUs collected for one socket call); it is replaced by a script, that is, a
+ * list of results. Held: the program posts to the send queue without ringing its doorbell; a timer,
+ * or a later doorbell, sends. Whether the queue is held is decided by the test instead of
+ * coalesce.c. The work item does not run by itself: that it is queued is recorded.
  */
 #ifndef KWARP_ENGINE_TESTS_SCHED_FIXTURE_H
 #define KWARP_ENGINE_TESTS_SCHED_FIXTURE_H
@@ -66,8 +66,8 @@ extern bool sched_is_online;
  * @works: number of times that the work item was queued
  * @delay: delay with which it was last queued, in ticks
  * @cpu: processor for which it was last queued; -1: any
- * @libsiw: number of requests that libsiw has posted to its own ring and that have not been moved
- *	to the send queue, for lack of room there
+ * @libsiw: number of requests that libsiw, siw's user library, has posted to its own ring and that
+ *	have not been moved to the send queue, for lack of room there
  * @on_look: NULL, or called when the runner has looked for requests that are counted in @libsiw
  * @holds: the test's decision: doorbells from now on make the queue held
  * @rung: number of calls of kwarp_coalesce_rung(), that is, of doorbells

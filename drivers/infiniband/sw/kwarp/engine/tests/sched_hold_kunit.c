@@ -5,8 +5,8 @@
  * Held: the program posts to the send queue without ringing its doorbell; a timer, or a later
  * doorbell, sends. Hold: the time during which a queue is held. Whether the queue is held is
  * decided by the test (@holds). Waiting: posted without a doorbell, and not sent. Runner: the one
- * context that may send for the stream at a time. Step: kwarp_tx_step(), which sends one batch.
- * Round: the runner calls the step once.
+ * context that may send for the stream at a time. Step: kwarp_tx_step(), which sends one batch
+ * (FPDUs collected for one socket call). Round: the runner calls the step once.
  */
 #include "sched_fixture.h"
 
@@ -55,8 +55,8 @@ static void test_left(struct kunit *test)
 }
 
 /*
- * A request that is posted after the step has looked for the last time is sent, although the
- * program has read that it need not ring.
+ * A request that is posted after the step has looked for requests for the last time is sent,
+ * although the program does not ring, because it has read that it need not.
  */
 static void test_held_posted_meanwhile(struct kunit *test)
 {
@@ -71,8 +71,8 @@ static void test_held_posted_meanwhile(struct kunit *test)
 }
 
 /*
- * Packets and the Terminate make other contexts send while the queue is held. These send waiting
- * requests, too, do not wait for the timer, and do not end the hold.
+ * A received packet, or a Terminate that is to be sent, makes a context send while the queue is
+ * held. That context sends waiting requests, too, before the timer does, and does not end the hold.
  */
 static void test_held_overtaken(struct kunit *test)
 {
@@ -173,7 +173,7 @@ static void test_inside(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->inside, 0);
 }
 
-/* The timer ends the hold while a packet makes a runner send: posters have to ring again. */
+/* The timer ends the hold while a runner sends because of a packet: posters have to ring again. */
 static void test_held_ends(struct kunit *test)
 {
 	struct sched_test *t = test->priv;

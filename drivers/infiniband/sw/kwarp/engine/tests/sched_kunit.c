@@ -3,9 +3,9 @@
  * Tests of run.c: which context sends.
  *
  * Runner: the one context that may send for the stream at a time. Step: kwarp_tx_step(), which
- * sends one batch; here it only returns a result that the test has chosen. Round: the runner calls
- * the step once. Kick: call kwarp_tx_kick(), because there is something to send. Claim: stop the
- * runner (kwarp_tx_claim()).
+ * sends one batch (FPDUs collected for one socket call); here it only returns a result that the
+ * test has chosen. Round: the runner calls the step once. Kick: call kwarp_tx_kick(), because there
+ * is something to send. Claim: stop the runner (kwarp_tx_claim()).
  */
 #include "sched_fixture.h"
 
@@ -56,8 +56,8 @@ static void test_any(struct kunit *test)
 }
 
 /*
- * A context that has set the state to "queued" may be preempted before it queues the work item. So
- * the next kick queues the work item although the state is "queued".
+ * A context that has set tx.run to KWARP_RUN_QUEUED may be preempted before it queues the work
+ * item. So the next kick queues the work item although tx.run is KWARP_RUN_QUEUED already.
  */
 static void test_any_meets_preempted(struct kunit *test)
 {
@@ -111,8 +111,8 @@ static void test_consumer_bounded(struct kunit *test)
 }
 
 /*
- * The work item sends for a kernel consumer that has interrupts off, or if another context has the
- * socket.
+ * The call of a kernel consumer cannot send with interrupts off, or while another context has the
+ * socket: the work item sends.
  */
 static void test_consumer_cannot(struct kunit *test)
 {
@@ -132,7 +132,7 @@ static void test_consumer_cannot(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->works, 2);
 	sched_do_work(t);
 	KUNIT_EXPECT_EQ(test, t->steps, 2);
-	/* Without a stream the work item flushes what is posted, without delay. */
+	/* After the end of the stream the work item, queued without delay, flushes the queue. */
 	t->owned = false;
 	set_bit(KWARP_E_DEAD, &t->e.flags);
 	t->e.sock = NULL;
@@ -167,7 +167,7 @@ static void test_consumer_in_softirq(struct kunit *test)
 
 /*
  * The work item runs on the processor that the consumer has chosen (tx.home). If that processor is
- * offline, or the work item is queued with a delay, it may run on any.
+ * offline, or the work item is queued with a delay, the work item may run on any processor.
  */
 static void test_home(struct kunit *test)
 {
@@ -210,8 +210,8 @@ static void test_again(struct kunit *test)
 }
 
 /*
- * A request that is posted after the step has looked for the last time, without a doorbell, is sent
- * in another step.
+ * A request that is posted without a doorbell, after the step has looked for requests for the last
+ * time, is sent in another step.
  */
 static void test_posted_meanwhile(struct kunit *test)
 {
@@ -271,8 +271,8 @@ static void answer(struct sched_test *t)
 
 /*
  * A runner that a doorbell has started hands over to the work item after one batch, if it has sent
- * an answer to the peer and more answers are due: the program must not spend its time on them.
- * Without answers only the budget limits the runner.
+ * an answer to the peer and more answers are due: the program must not spend its time on them. If
+ * no answers are due, the runner makes up to KWARP_TX_RUN_BUDGET rounds.
  */
 static void test_poster_answers_once(struct kunit *test)
 {
@@ -301,8 +301,8 @@ static void claimed(struct sched_test *t)
 }
 
 /*
- * If a claim waits, the runner stops after its present round, and no other context becomes the
- * runner before the claim.
+ * If a context waits for its claim, the runner stops after its present round, and no other context
+ * becomes the runner before the claim has succeeded.
  */
 static void test_claim_first(struct kunit *test)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Fixture of the tests of reading a stream from TCP's skbs, see skb_fixture.h. The code under test,
- * skb.c and stash.c, is included.
+ * Fixture of the tests of reading a stream from TCP's skbs. The code under test, skb.c and stash.c,
+ * is included. Stash: buffer for an FPDU that TCP cannot keep until the FPDU is complete.
  */
 #include "skb_fixture.h"
 

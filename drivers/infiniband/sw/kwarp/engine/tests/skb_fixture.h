@@ -31,7 +31,7 @@ struct way;
  */
 extern const struct sk_buff *skb_unreadable;
 extern bool skb_uncopyable;
-/* Allocations of a stash fail. */
+/* The allocation of a stash fails. */
 extern bool skb_no_pages;
 
 /* Copy octets to the stash: calls stash_fill() of skb.c. */

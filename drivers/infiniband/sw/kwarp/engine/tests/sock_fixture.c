@@ -149,7 +149,7 @@ void sock_add_fpdu(struct sock_test *t, u32 ulpdu_len)
 	kfree(ulpdu);
 }
 
-/* Send without waiting. Return: octets that TCP has accepted. */
+/* Send octets of @wire without waiting. Return: octets that TCP has accepted, or negative errno. */
 int sock_send_now(struct sock_test *t, u32 from, u32 len, int flags)
 {
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL | flags };
@@ -159,8 +159,8 @@ int sock_send_now(struct sock_test *t, u32 from, u32 len, int flags)
 }
 
 /*
- * If the engine has asked for a poll since @served, call kwarp_sock_drain(), as the queue pair's
- * work item does in the driver.
+ * If the engine has asked for a poll since the last call with the same @served, call
+ * kwarp_sock_drain(), as the queue pair's work item does in the driver.
  */
 static void serve_polls(struct sock_test *t, u32 *served)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of sock.c, the callbacks of the TCP socket, at one end of a TCP connection over lo; and of
- * kwarp_tcp_packet() of tcp.c, which calculates how many octets to send in one packet.
+ * kwarp_tcp_packet() of tcp.c, which calculates how many octets to send at a time: as many as TCP
+ * passes to the network device as one packet, which the device divides into TCP segments.
  *
  * Numbers such as 5044-6-6 name requirements of RFCs, see Documentation/conformance.
  */
@@ -47,7 +48,7 @@ static void test_stream(struct kunit *test)
 
 /*
  * An incomplete FPDU stays with TCP, which calls data_ready when the FPDU is complete, and not
- * before.
+ * before: the socket's low-water mark (sk_rcvlowat) is the length of the FPDU.
  */
 static void test_lowat(struct kunit *test)
 {
@@ -121,8 +122,8 @@ static void test_fin_behind(struct kunit *test)
 	sock_add_fpdu(t, 2000);
 	sock_add_fpdu(t, 20);
 	/*
-	 * While the test has the socket lock, all packets wait in the backlog. The peer's socket
-	 * lock has the same lockdep class.
+	 * While the test has the socket lock, all packets wait in the backlog. sock_send_now()
+	 * takes the lock of the other socket, which has the same lockdep class, so tell lockdep.
 	 */
 	lock_sock_nested(t->ours->sk, SINGLE_DEPTH_NESTING);
 	KUNIT_EXPECT_EQ(test, sock_send_now(t, 0, t->len, 0), t->len);
@@ -173,10 +174,10 @@ static void test_urgent(struct kunit *test)
 /* ---------------------------------------------------------------- one packet */
 
 static const struct packet {
-	u32 size;	/* largest packet of the device */
-	u16 segments;	/* largest number of segments of such a packet */
+	u32 size;	/* octets that the device accepts as one packet, to be divided */
+	u16 segments;	/* TCP segments into which the device divides such a packet, at most */
 	u32 emss;
-	u32 octets;	/* expected result, if 64 KiB are asked for */
+	u32 octets;	/* expected result, if the caller's limit is 64 KiB */
 } packets[] = {
 	{ 65215, 65535, 1448, 45 * 1448 },
 	{ 65215, 65535, 8948, 7 * 8948 },
@@ -190,7 +191,7 @@ static const struct packet {
 	{ 0, 1, 1448, 45 * 1448 },
 	{ 1000, 65535, 1448, 1448 },
 	{ 16000, 65535, 1448, 11 * 1448 },
-	/* BIG TCP: the device accepts more than is asked for */
+	/* BIG TCP: the device accepts more than the caller's limit */
 	{ 190000, 65535, 1448, 45 * 1448 },
 };
 
@@ -203,8 +204,8 @@ static void packet_desc(const struct packet *c, char *desc)
 KUNIT_ARRAY_PARAM(packet, packets, packet_desc);
 
 /*
- * kwarp_tcp_packet() returns the octets of as many whole segments as the device accepts in one
- * packet, and of at least one.
+ * kwarp_tcp_packet() returns the octets of as many whole TCP segments (of @emss octets each) as the
+ * device accepts as one packet and the caller's limit allows, but of at least one.
  */
 static void test_packet(struct kunit *test)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of sock.c when the receive window closes on an incomplete FPDU: the FPDU is copied to a
- * stash, a buffer of the engine, so that TCP has room again. Poll: the engine asks process context
- * for kwarp_sock_drain(), which can allocate a stash. A few stashes of a device may exist without
- * being charged to their sockets.
+ * Tests of sock.c when the receive window closes before an FPDU is complete: the octets of the FPDU
+ * are copied to a stash, a buffer of the engine, so that TCP has room again. Poll: the engine asks
+ * process context for kwarp_sock_drain(), which can allocate a stash. A few stashes of a device may
+ * exist without being charged to their sockets.
  */
 #include "sock_fixture.h"
 
@@ -11,7 +11,7 @@
 #include <net/tcp.h>
 
 /*
- * The receive window closes on an incomplete FPDU, because the FPDU is longer than the receive
+ * The receive window closes before an FPDU is complete, because the FPDU is longer than the receive
  * buffer: the FPDU is copied to a stash, and all FPDUs are received.
  */
 static void test_out_of_room(struct kunit *test)
@@ -28,7 +28,7 @@ static void test_out_of_room(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, t->e.rx.stash.buf);
 	KUNIT_EXPECT_EQ(test, atomic_read(&t->e.kdev->stashes_now), 0);
 	KUNIT_EXPECT_GT(test, atomic_long_read(&t->e.kdev->stashes), 0);
-	/* Of the stash nothing is charged to the socket any more. */
+	/* The memory of the stash is not charged to the socket any more. */
 	KUNIT_EXPECT_GE(test, t->ours->sk->sk_forward_alloc, 0);
 	KUNIT_EXPECT_LT(test, t->ours->sk->sk_forward_alloc, KWARP_FPDU_MAX);
 	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_NONE);
@@ -55,8 +55,9 @@ static void drain_when(struct sock_test *t, bool used_up)
 }
 
 /*
- * Send until the window closes on an FPDU, and handle polls until there is a stash, the stream has
- * failed because there is no memory for a stash, or @waits attempts have failed.
+ * Send an FPDU until the window closes before the FPDU is complete, and handle polls until there is
+ * a stash, the stream has failed because there is no memory for a stash, or @waits attempts to
+ * allocate a stash have failed.
  */
 static void go_on_filling(struct kunit *test, bool used_up, u32 waits)
 {
@@ -96,7 +97,7 @@ static void fill_up(struct kunit *test, bool used_up)
 	fill_up_to(test, used_up, U32_MAX);
 }
 
-/* The stash is freed at the end of a stream, even with an incomplete FPDU. */
+/* The stash is freed at the end of a stream, even if it contains an incomplete FPDU. */
 static void test_stash_given_back(struct kunit *test)
 {
 	struct sock_test *t = test->priv;

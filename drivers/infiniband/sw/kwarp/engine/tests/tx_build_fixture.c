@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Fixture of the tests of building FPDUs, see tx_build_fixture.h. The code under test is included.
+ * Fixture of the tests of building FPDUs. The code under test is included. The batch (octets
+ * collected for one socket call) is a stand-in: one flat piece of memory.
  */
 #include "tx_build_fixture.h"
 
@@ -26,9 +27,7 @@ void kwarp_batch_mark(const struct kwarp_batch *b, struct kwarp_batch_mark *m)
 
 void kwarp_batch_rollback(struct kwarp_batch *b, const struct kwarp_batch_mark *m)
 {
-	/*
-	 * overwrite the octets that are removed, so that a test fails if they are sent nevertheless
-	 */
+	/* Overwrite the removed octets, so that a test fails if they are sent nevertheless. */
 	memset(build_lower.wire + m->len, 0xa5, b->len - m->len);
 	b->len = m->len;
 }
@@ -42,7 +41,10 @@ u8 *kwarp_batch_frag(struct kwarp_batch *b, u32 want, u32 *got)
 	return build_lower.wire + b->len - *got;
 }
 
-/* Grant contiguous memory at random, since the real function may find none. */
+/*
+ * Grant contiguous memory, or, as chance decides, none: the real function finds none if the page
+ * that is being filled has too little room.
+ */
 u8 *kwarp_batch_whole(struct kwarp_batch *b, u32 len)
 {
 	if (prandom_u32_state(&build_lower.rnd) & 1)

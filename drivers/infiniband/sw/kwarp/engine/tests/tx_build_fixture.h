@@ -29,8 +29,8 @@
  * @short_every: one in this number of requests for memory fails; 0: none fails
  * @asked: number of requests for memory
  * @mr: the only region
- * @series: how often several FPDUs were built at a time
- * @built: number of complete messages
+ * @series: number of times that kwarp_tx_build_series() has built several FPDUs
+ * @built: number of messages that were built completely
  * @status: completion status of a failed request
  * @perr: error that was reported for the stream
  * @seg_len: segment length reported with that error

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of FPDUs as the transmitter builds them, octet by octet against a second implementation
- * that shares no arithmetic with it; and messages that cannot be built.
+ * that shares no arithmetic with the transmitter; and messages that cannot be built. Batch: FPDUs
+ * collected for one socket call.
  *
  * Numbers such as 5044-4.1-1 name requirements of RFCs, see Documentation/conformance.
  */
@@ -90,7 +91,7 @@ static void expect_message(struct build_test *t, struct kwarp_emit *w, const str
 	} while (at < len);
 }
 
-/* TCP has accepted the batch: start the next. */
+/* Start a new batch, as when TCP has accepted all of the present one. */
 static void flush(struct kwarp_batch *b)
 {
 	build_lower.wire += b->len;
@@ -98,9 +99,10 @@ static void flush(struct kwarp_batch *b)
 }
 
 /*
- * Check an FPDU of a stream whose FPDUs are aligned to segments of @cut octets (5044-5.1-4, -5).
- * Unless it begins a segment, it ends in the segment in which it begins. If the previous batch left
- * @room octets of its last segment unused, the FPDU was too long for them.
+ * Check an FPDU, at octets @begin to @end of the batch, of a stream whose FPDUs are aligned to TCP
+ * segments of @cut octets (5044-5.1-4, -5). Unless the FPDU begins a segment, it ends in the
+ * segment in which it begins. If the previous batch left @room octets of its last segment unused,
+ * the FPDU was too long for them.
  */
 static void expect_aligned(struct kunit *test, u32 cut, u32 begin, u32 end, u32 room)
 {
@@ -250,9 +252,9 @@ static void test_request_gone(struct kunit *test)
 }
 
 /*
- * If all pieces of the batch are in use, kwarp_tx_build() builds nothing, and does not report lack
- * of memory: the FPDU begins the next batch. If a piece is free, the same failure is a lack of
- * memory.
+ * A batch has a limited number of pieces of memory. If kwarp_batch_frag() grants nothing, and all
+ * pieces are in use, kwarp_tx_build() builds nothing, and does not report lack of memory: the FPDU
+ * begins the next batch. If a piece is free, kwarp_tx_build() reports lack of memory.
  */
 static void test_batch_full(struct kunit *test)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of the transmit step (kwarp_tx_step(), which sends one batch): requests posted around a
- * graceful close, and lost completions.
+ * Tests of the transmit step (kwarp_tx_step(), which sends one batch, that is, FPDUs collected for
+ * one socket call): requests posted around a graceful close, and lost completions.
  *
  * Numbers such as 5041-6.2.1-3 name requirements of RFCs, see Documentation/conformance.
  */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Fixture of the tests of the transmit step, see tx_fixture.h. The code under test is included. A
- * stand-in replaces the code below it and accepts segments as TCP would.
+ * Fixture of the tests of the transmit step, kwarp_tx_step(), which sends one batch (FPDUs
+ * collected for one socket call). The code under test is included. Stand-ins replace the building
+ * of FPDUs, the batch, and TCP. libsiw: siw's user library, which posts to a ring of its own.
  */
 #include "tx_fixture.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Fixture of the tests of the transmit step, kwarp_tx_step(), which sends one batch: a stream. The
- * send queue and the Read queues are the real ones; a stand-in accepts segments as TCP would.
+ * Fixture of the tests of the transmit step, kwarp_tx_step(), which sends one batch (FPDUs
+ * collected for one socket call): a stream. The send queue and the Read queues are the real ones; a
+ * stand-in accepts DDP segments as TCP would accept their FPDUs.
  */
 #ifndef KWARP_ENGINE_TESTS_TX_FIXTURE_H
 #define KWARP_ENGINE_TESTS_TX_FIXTURE_H
@@ -42,9 +43,9 @@ struct segment {
 /**
  * struct tcp - stand-in for FPDU building, batch and TCP
  * @emss: octets in a TCP segment
- * @packet: octets that TCP passes to the device as one packet; 0: whole segments up to the limit
+ * @packet: limit of a batch, in octets; 0: as many whole TCP segments as fit into KWARP_BATCH_LEN
  * @error: result of the next calls that send; 0: all is accepted
- * @seg: the segments that were built
+ * @seg: the DDP segments that were built
  * @built: number of segments in @seg
  * @sent: number of segments in @seg that the stand-in for TCP has accepted
  */

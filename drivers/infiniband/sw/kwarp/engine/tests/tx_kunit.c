@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of the transmit step (kwarp_tx_step(), which sends one batch): which message is sent next,
- * with which header and in which size.
+ * Tests of the transmit step (kwarp_tx_step(), which sends one batch, that is, FPDUs collected for
+ * one socket call): which message is sent next, with which header and in which size.
  *
  * Numbers such as 5040-4.1-3 name requirements of RFCs, see Documentation/conformance.
  */
@@ -96,7 +96,7 @@ static void test_mulpdu_changes(struct kunit *test)
 	}
 }
 
-/* A change of the MULPDU does not change what is in the batch already (5041-3-2). */
+/* A change of the MULPDU does not change FPDUs that are in the batch already (5041-3-2). */
 static void test_mulpdu_late(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -124,7 +124,8 @@ static void test_mulpdu_late(struct kunit *test)
 /* --------------------------------------------------------------- Terminate */
 
 /*
- * A Terminate is sent at once, and nothing after it (5040-5.4-2 to -4, -11; 5040-7-3; 5041-3-10).
+ * A Terminate is sent before the rest of a message of which some segments were sent, and nothing is
+ * sent after the Terminate (5040-5.4-2 to -4, -11; 5040-7-3; 5041-3-10).
  */
 static void test_terminate(struct kunit *test)
 {
@@ -150,8 +151,8 @@ static void test_terminate(struct kunit *test)
 }
 
 /*
- * A request whose own memory may not be accessed is not sent; a Terminate is sent instead
- * (5040-7.1-1, -2).
+ * A request whose payload may not be read, here because its STag is unknown, is not sent; a
+ * Terminate is sent instead (5040-7.1-1, -2).
  */
 static void test_request_refused(struct kunit *test)
 {
@@ -278,7 +279,10 @@ static void test_bind(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_FAILED, &t->e.flags));
 }
 
-/* A batch is as long as one packet of TCP; the rest is sent with the next batch. */
+/*
+ * A batch is no longer than kwarp_tcp_packet() allows, here as many whole TCP segments as fit into
+ * KWARP_BATCH_LEN octets; the rest is sent with the next batch.
+ */
 static void test_one_packet(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -376,8 +380,8 @@ static void test_lost_before_imm(struct kunit *test)
 
 	t->sq.rfc7306 = true;
 	/*
-	 * With this packet size the Write fills a batch, so its Immediate Data is sent with the
-	 * next.
+	 * With this limit of a batch the Write fills one batch, and its Immediate Data is sent with
+	 * the next.
 	 */
 	t->tcp.packet = 64;
 	tx_post(t, KWARP_WR_WRITE_IMM, 0, 64);

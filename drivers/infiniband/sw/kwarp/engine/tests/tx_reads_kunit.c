@@ -2,8 +2,8 @@
 /*
  * Tests of the order in which Reads are sent, and of requests that wait for earlier Reads: as many
  * Reads at a time as were agreed (ORD), in order, for any values of the indices. The code under
- * test is included. It chooses messages, but builds no FPDUs: that function is a stand-in. The
- * queues are the real ones.
+ * test, which chooses the next message, is included. kwarp_tx_build() is a stand-in that builds no
+ * FPDUs. The queues are the real ones.
  *
  * Numbers such as 5040-6.1-7 name requirements of RFCs, see Documentation/conformance.
  */
@@ -183,7 +183,7 @@ static void test_depth(struct kunit *test)
 }
 
 /*
- * A request does not overtake an earlier Read that must not be sent yet. It need not wait for the
+ * A request does not overtake an earlier Read that must not be sent yet, but need not wait for the
  * answer to a Read that was sent.
  */
 static void test_in_turn(struct kunit *test)
@@ -262,7 +262,7 @@ static void test_fence(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, answer(t), 2);
 	KUNIT_EXPECT_EQ(test, pick(t), 3);
 	KUNIT_EXPECT_FALSE(test, waits(t));
-	/* The next request is not fenced, whatever the fenced one was. */
+	/* The request after the fenced one is not fenced, and does not wait. */
 	KUNIT_EXPECT_EQ(test, pick(t), 4);
 }
 

@@ -160,7 +160,7 @@ static bool pick(struct ext_test *t)
 	return kwarp_tx_pick(&t->e);
 }
 
-/* Check opcode, queue, MSN and length of the message being segmented. */
+/* Check the message that is to be built next: an untagged one, from a buffer of the engine. */
 static void expect_message(struct kunit *test, u8 opcode, u32 qn, u32 msn, u32 len)
 {
 	const struct kwarp_tx_msg *m = &the_test->e.tx.msg;
@@ -326,8 +326,8 @@ static const struct sink {
 KUNIT_ARRAY_PARAM_DESC(sink, sinks, desc);
 
 /*
- * An Atomic Response does not name its sink, the buffer of the request. So the peer needs no right
- * to the sink, even if the sinks of Reads need remote write.
+ * An Atomic Response does not name its sink, the buffer of the request. So local write is enough
+ * for that buffer, even if the sinks of Reads need remote write, as here (@sink_rights).
  */
 static void test_sink(struct kunit *test)
 {
@@ -410,8 +410,8 @@ static void test_answers(struct kunit *test)
 }
 
 /*
- * The region was deregistered after the check of the request: a Terminate is sent, and nothing
- * after it.
+ * The region of a queued Atomic Request became invalid after the request was received: the stream
+ * fails, and our next request is not sent.
  */
 static void test_answer_no_region(struct kunit *test)
 {

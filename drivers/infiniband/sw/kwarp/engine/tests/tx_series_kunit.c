@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of series: several FPDUs of a message that are built at a time, with payload from one
- * region (tx/series.c). kwarp_tx_build() builds all other FPDUs, one at a time.
+ * region (tx/series.c). kwarp_tx_build() builds all other FPDUs, one at a time. Batch: FPDUs
+ * collected for one socket call; its page: the memory that the next octets are written to.
  */
 #include "tx_build_fixture.h"
 
 static const struct limit {
 	const char *desc;
-	u32 room;	/* octets free in the page that is being filled */
+	u32 room;	/* octets free in the batch's page */
 	u32 goal;
 	u32 len;	/* octets already in the batch */
 	u32 element;	/* octets of the scatter/gather element */
@@ -49,7 +50,7 @@ static void test_series_limits(struct kunit *test)
 	tx->msg.src = KWARP_SRC_SGL;
 	tx->msg.left = c->left;
 	tx->wqe.sge[0] = (struct kwarp_sge){ .addr = VA, .length = c->element, .lkey = STAG };
-	/* The stand-in grants contiguous memory at random, so try often. */
+	/* The stand-in for the batch grants contiguous memory only sometimes, so try often. */
 	for (i = 0; i < 30 && !built; i++)
 		built = kwarp_tx_build_series(&t->e);
 	KUNIT_EXPECT_EQ(test, built, c->n > 0);
@@ -60,8 +61,8 @@ static void test_series_limits(struct kunit *test)
 }
 
 /*
- * If the payload may not be read, no series is built; kwarp_tx_build() then finds the error and
- * reports it.
+ * If the access to the payload is not allowed, no series is built: kwarp_tx_build(), which is
+ * called after that, finds and reports the error.
  */
 static void test_series_refused(struct kunit *test)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of the transmit step (kwarp_tx_step(), which sends one batch): the send queue of a program
- * that uses libsiw, siw's user library. Its posts are moved from libsiw's ring to the send queue
- * when there is room.
+ * Tests of the transmit step (kwarp_tx_step(), which sends one batch, that is, FPDUs collected for
+ * one socket call): the send queue of a program that uses libsiw, siw's user library, whose
+ * requests are moved from libsiw's ring to the send queue when there is room; and the limit of the
+ * requests that one step examines.
  */
 #include <rdma/siw-abi.h>
 
