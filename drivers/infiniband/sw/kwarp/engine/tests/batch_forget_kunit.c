@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of the references of a batch (octets collected for one socket call) to regions and pages.
- * However a batch ends, it drops the references that it does not need any more.
+ * Tests of the references of a batch (octets collected for one socket call) to regions and pages:
+ * whatever happens to a batch, it drops the references that it does not need any more.
  */
 #include "batch_fixture.h"
 
@@ -78,9 +78,9 @@ static void send_none(struct kwarp_batch *b)
 }
 
 /*
- * Ways to end a batch. @whole: the batch drops its octets and their pages. @last: the batch also
- * drops the page that was being filled. In all ways the batch drops its references to regions, so
- * that a program that deregisters a region does not wait for a peer that does not read.
+ * What can happen to a batch. @whole: the batch drops its octets and their pages. @last: the batch
+ * also drops the page that was being filled. In all cases the batch drops its references to
+ * regions, so that a program that deregisters a region does not wait for a peer that does not read.
  */
 static const struct way {
 	const char *desc;
@@ -99,8 +99,8 @@ KUNIT_ARRAY_PARAM_DESC(way, ways, desc);
 #define MOST_PAGES	8
 
 /*
- * After each way to end a batch the batch references no region, and has to look up region 1 again,
- * which it referenced before. Pages are referenced as @whole and @last of the way say.
+ * In each case of @ways the batch afterwards references no region, and has to look up region 1
+ * again, which it referenced before. Pages are referenced as @whole and @last of the case say.
  */
 static void test_forget(struct kunit *test)
 {

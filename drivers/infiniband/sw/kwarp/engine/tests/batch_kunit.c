@@ -170,7 +170,7 @@ static void test_aligned(struct kunit *test)
 /*
  * A batch is no longer than its limit @goal, here 3000 octets, except if it consists of one longer
  * FPDU. A batch of 1000 octets may get 2000 more. If FPDUs are aligned to TCP segments of 1500
- * octets (@cut), only 500 more, because its first segment ends there.
+ * octets (@cut), this batch may get only 500 more, because its first segment ends there.
  */
 static void test_goal(struct kunit *test)
 {

@@ -125,7 +125,7 @@ bool coalesce_held_after_ring(struct coalesce_test *t)
 	return coalesce_held_after_ring_of(t, &t->s[0]);
 }
 
-/* Make the stream held: the program polls, then rings its doorbell. */
+/* Make the stream's send queue held: the program polls, then rings its doorbell. */
 void coalesce_hold(struct kunit *test, struct stream *s)
 {
 	struct coalesce_test *t = test->priv;

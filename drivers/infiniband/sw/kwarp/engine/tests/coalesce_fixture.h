@@ -46,7 +46,7 @@ extern unsigned int coalesce_told_resolution;
 #define STREAMS		(KWARP_COALESCE_LOOKS + 10)
 
 /**
- * struct stream - one stream; only fields that matter here are set
+ * struct stream - one stream; only the fields that coalesce.c uses are set
  * @e: engine
  * @sq: its send queue; only the indices are used
  * @sends: number of times that the timer has sent

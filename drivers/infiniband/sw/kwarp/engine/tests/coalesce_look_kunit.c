@@ -394,8 +394,8 @@ static void test_many(struct kunit *test)
 	for (looks = 1; coalesce_look_now(t) == KWARP_COALESCE_PAUSE_NS && looks < 100; looks++)
 		;
 	/*
-	 * The call that has set @ends, by which all holds of the CQ end, has already ended the hold
-	 * of KWARP_COALESCE_SENDS streams.
+	 * The call that has set @ends, which means that all holds of the CQ end, has already ended
+	 * the hold of KWARP_COALESCE_SENDS streams.
 	 */
 	KUNIT_EXPECT_EQ(test, looks, DIV_ROUND_UP(STREAMS, KWARP_COALESCE_SENDS) - 1);
 	for (i = 0; i < STREAMS; i++)

@@ -317,8 +317,8 @@ static void test_quiet(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.looked[0].requests, 4);
 	KUNIT_EXPECT_EQ(test, p.looked[0].ns, now);
 	/*
-	 * Bursts of requests that end before the timer looks: looks cannot make them faster, so the
-	 * trial fails.
+	 * If requests come in bursts that end before the timer looks, looks cannot make them
+	 * faster, so the trial fails.
 	 */
 	for (i = 0; i < KWARP_PACE_TRIAL_NS / NSEC_PER_MSEC; i++) {
 		now += NSEC_PER_MSEC;

@@ -168,8 +168,8 @@ static void test_others_work(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->sends, 0);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&t->e.kdev->coalesce_paced), 0);
 	/*
-	 * Looks that find such requests do not end the hold. Only if no request is outstanding
-	 * (@quiet), KWARP_PACE_QUIET looks end it.
+	 * Looks that find such requests do not end the hold, except if no request is outstanding
+	 * (@quiet): then KWARP_PACE_QUIET looks end the hold.
 	 */
 	for (i = 1; i < 2 * KWARP_PACE_QUIET && t->e.tx.coalesce.on; i++)
 		pace_look_beside(t, c->run);

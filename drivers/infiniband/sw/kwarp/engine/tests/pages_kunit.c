@@ -20,7 +20,7 @@ struct pages_test {
 
 static u32 allocated;
 
-/* Order of the pages that alloc_large() allocates: page size as a power of two. */
+/* Order of the pages that alloc_large() allocates: each has PAGE_SIZE << order octets. */
 static u32 order;
 
 bool alloc_large(unsigned int sz, struct page_frag *frag, gfp_t gfp)
@@ -129,7 +129,7 @@ static void test_stuck(struct kunit *test)
 		put_page(stuck[i]);
 }
 
-/* The ring has a limit; a page that does not fit is freed when its last reference is dropped. */
+/* A full ring drops its oldest page when a page is added; other users may still reference it. */
 static void test_full(struct kunit *test)
 {
 	struct pages_test *t = test->priv;

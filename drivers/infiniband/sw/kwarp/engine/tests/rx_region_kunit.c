@@ -165,7 +165,7 @@ static void test_invalidate(struct kunit *test)
 	rx_expect_write(test, &t->b, KWARP_PERR_DDP_T_STAG);
 }
 
-/* Only the peer of the stream that bound a memory window may write to it (5041-8.2-3). */
+/* Only the peer of the stream that bound a memory window may write to that window (5041-8.2-3). */
 static void test_window(struct kunit *test)
 {
 	struct rx_test *t = test->priv;

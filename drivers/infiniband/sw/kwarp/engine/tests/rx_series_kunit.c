@@ -94,7 +94,10 @@ static u64 series_va(const struct rx_test *t, const struct series_case *c)
 	return c->kind == KWARP_MR_DMA ? (uintptr_t)t->mem : VA;
 }
 
-/* Encode a message of SEGMENTS segments of the same length. */
+/*
+ * Encode a message of SEGMENTS segments of the same length. @ends: result: for each segment, where
+ * its FPDU ends in @wire. Return: octets in @wire.
+ */
 static u32 make_long(const struct rx_test *t, const struct series_case *c, u8 *wire, u32 size,
 		     u32 ends[SEGMENTS])
 {
@@ -319,7 +322,7 @@ static void test_series_ends(struct kunit *test)
 }
 
 /*
- * The region is deregistered after two segments of a series were placed (rx_revoke_after): the
+ * The region becomes invalid when two segments of a series have been placed (rx_revoke_after): the
  * series code accepts no further segment, and the parser reports the error.
  */
 static void test_series_revoked(struct kunit *test)

@@ -159,10 +159,10 @@ static void test_stopped(struct kunit *test)
 }
 
 /*
- * The second of three skbs can be neither copied nor read in place; if skb_uncopyable is set, it
- * can be read in place. If the engine gets by with that, every FPDU is reported; otherwise the
- * stream fails. In both cases no octets stay with TCP, because TCP would not call the engine again
- * for them.
+ * The octets of the second of three skbs cannot be copied; they can be read in place only if
+ * skb_uncopyable is set. If the engine needs only what is possible, every FPDU is reported;
+ * otherwise the stream fails. In both cases no octets stay with TCP, because TCP would not call the
+ * engine again for them.
  */
 static void one_unreadable(struct skb_test *t, const struct way *w, u32 a, u32 b)
 {

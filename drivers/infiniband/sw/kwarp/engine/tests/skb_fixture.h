@@ -2,7 +2,7 @@
 /*
  * Fixture of the tests of skb.c and stash.c: a stream in skbs of every shape. TCP's reader is a
  * stand-in; the parser is the real one, and its reports are collected. Stash: buffer for an FPDU
- * that TCP cannot keep until it is complete.
+ * that TCP cannot keep until the FPDU is complete.
  */
 #ifndef KWARP_ENGINE_TESTS_SKB_FIXTURE_H
 #define KWARP_ENGINE_TESTS_SKB_FIXTURE_H

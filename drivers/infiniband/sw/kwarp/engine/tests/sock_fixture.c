@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Fixture of the tests of sock.c, the callbacks of the TCP socket; see sock_fixture.h. The code
- * under test is included, with tcp.c, rx/skb.c and rx/stash.c.
+ * Fixture of the tests of sock.c, the callbacks of the TCP socket: a TCP connection over lo. The
+ * code under test is included, with tcp.c, rx/skb.c and rx/stash.c. Poll: the engine asks for
+ * kwarp_sock_drain() in process context.
  */
 #include "sock_fixture.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Fixture of the tests of sock.c, the callbacks of the TCP socket: a TCP connection over lo, with
- * an engine at one end. The parser is the real one, and what it reports is counted.
+ * an engine at one end. The parser is the real one, and what it reports is counted. Stash: buffer
+ * of the engine for an FPDU that TCP cannot keep until the FPDU is complete.
  */
 #ifndef KWARP_ENGINE_TESTS_SOCK_FIXTURE_H
 #define KWARP_ENGINE_TESTS_SOCK_FIXTURE_H

@@ -154,8 +154,8 @@ static void test_fin_inside(struct kunit *test)
 }
 
 /*
- * Urgent data ends the stream, because TCP would leave out an octet of the stream. This adds no
- * message to the kernel log.
+ * Urgent data ends the stream, because TCP would leave out an octet of the stream. No line in the
+ * kernel log is expected for this.
  */
 static void test_urgent(struct kunit *test)
 {

@@ -42,8 +42,8 @@ u8 *kwarp_batch_frag(struct kwarp_batch *b, u32 want, u32 *got)
 }
 
 /*
- * Grant contiguous memory, or, as chance decides, none: the real function finds none if the page
- * that is being filled has too little room.
+ * Grant contiguous memory in about half of the calls, at random: the real function returns NULL if
+ * the page that is being filled has too little room.
  */
 u8 *kwarp_batch_whole(struct kwarp_batch *b, u32 len)
 {

@@ -43,7 +43,10 @@ static void start_drain(struct tx_test *t)
 	set_bit(KWARP_E_TX_DRAIN, &t->e.flags);
 }
 
-/* Expect a flushed completion of @opcode although the stream has not failed. */
+/*
+ * Expect that a request of @opcode completes as flushed, with no error code in vendor_err, because
+ * the stream has not failed.
+ */
 static void expect_flushed(struct kunit *test, u8 opcode)
 {
 	struct tx_test *t = test->priv;

@@ -178,8 +178,8 @@ static void test_request_refused(struct kunit *test)
 }
 
 /*
- * Only as many Reads are sent as were agreed (ORD); what is posted after them waits (5040-6.1-7,
- * -9).
+ * No more Reads are outstanding than were agreed (ORD): the next Read waits until an earlier one is
+ * answered (5040-6.1-7, -9).
  */
 static void test_reads(struct kunit *test)
 {

@@ -178,8 +178,8 @@ static void expect_message(struct kunit *test, u8 opcode, u32 qn, u32 msn, u32 l
 /* ----------------------------------------------------------- Immediate Data */
 
 /*
- * The Write is sent first, of any length, then its Immediate Data, and nothing between (7306-6.3-4
- * to -6, 7306-D-2, -3).
+ * A Write, here of no octets, is sent first, then its Immediate Data, and nothing between the two
+ * (7306-6.3-4 to -6, 7306-D-2, -3).
  */
 static void test_write_imm(struct kunit *test)
 {
@@ -226,8 +226,8 @@ static void extended_desc(const u8 *opcode, char *desc)
 KUNIT_ARRAY_PARAM(extended, extended, extended_desc);
 
 /*
- * A queue pair without RFC 7306 sends no message of RFC 7306, even if the program writes such a
- * request into the ring: the request fails.
+ * A queue pair that does not use RFC 7306 sends no message of that RFC, even if the program writes
+ * a request for one into the ring: the request fails.
  */
 static void test_without(struct kunit *test)
 {
@@ -255,8 +255,8 @@ static void expect_request(struct kunit *test, u32 msn, const struct kwarp_atomi
 }
 
 /*
- * Atomic Requests and Reads share one MSN count; fields that the verbs do not have get default
- * values (7306-5.2-1, 7306-5.2.1-7, -14).
+ * Atomic Requests and Reads share one MSN count; fields of an Atomic Request for which a work
+ * request has no value get default values (7306-5.2-1, 7306-5.2.1-7, -14).
  */
 static void test_requests(struct kunit *test)
 {
