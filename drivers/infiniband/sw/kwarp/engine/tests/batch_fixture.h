@@ -37,7 +37,7 @@
 
 /**
  * struct batch_pages - state of the stand-in that allocates pages
- * @rnd: random numbers, from which tests choose how many octets to add
+ * @rnd: generator of random numbers, by which tests choose how many octets to add
  * @fail: requests for a page fail
  * @large: the last request was for a large page
  * @out: number of pages given out

@@ -131,7 +131,7 @@ static void test_polls(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, coalesce_held_after_ring(t));
 }
 
-/* Sending without a doorbell, as for an answer to the peer, neither starts nor ends a hold. */
+/* A send without a doorbell, for example of a Read Response, neither starts nor ends a hold. */
 static void test_not_rung(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;

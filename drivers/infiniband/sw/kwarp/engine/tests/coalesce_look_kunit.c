@@ -223,8 +223,8 @@ static void test_ring_forgives(struct kunit *test)
 }
 
 /*
- * A doorbell that comes when the timer has sent all requests is not one for waiting requests, so it
- * cancels no miss.
+ * A doorbell that comes after the timer has sent all requests is not one for waiting requests, so
+ * it cancels no miss.
  */
 static void test_ring_late(struct kunit *test)
 {

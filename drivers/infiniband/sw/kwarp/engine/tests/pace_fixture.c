@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Fixture of the tests of pace.c, which decides whether a timer sends what programs with libsiw,
- * siw's user library, post; see pace_fixture.h. The code under test is included. Runner: the one
- * context that may send for the stream at a time. Held: the program posts without ringing its
- * doorbell, and the timer sends. Hold: the time during which a stream is held. Look: one call of
- * that timer, which looks for posted requests.
+ * Fixture of the tests of pace.c, which decides whether a timer sends the requests of a program
+ * that uses libsiw (siw's user library). The code under test is included. Runner: the one context
+ * that may send for the stream at a time. Held: the program posts without ringing its doorbell, and
+ * the timer sends. Hold: the time during which a stream is held. Look: one call of that timer,
+ * which looks for posted requests.
  */
 #include "pace_fixture.h"
 

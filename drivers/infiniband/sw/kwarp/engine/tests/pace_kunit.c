@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of pace.c, which decides whether a timer sends what programs with libsiw, siw's user
- * library, post: the decisions as functions of what was measured.
+ * Tests of pace.c, which decides whether a timer sends the requests of a program that uses libsiw
+ * (siw's user library): the decisions as functions of what was measured.
  *
  * Held: the program posts without ringing its doorbell, and the timer sends. Look: one call of that
  * timer, which looks for posted requests. Hold: the time during which a stream is held. Patient

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of pace.c, which decides whether a timer sends what programs with libsiw, siw's user
- * library, post: what a look of the timer does, and the timer itself.
+ * Tests of pace.c, which decides whether a timer sends the requests of a program that uses libsiw
+ * (siw's user library): what a look of the timer does, and the timer itself.
  *
  * Held: the program posts without ringing its doorbell, and the timer sends. Hold: the time during
  * which a stream is held. Look: one call of that timer, which looks for posted requests. Patient

@@ -104,7 +104,7 @@ static void test_in_flight(struct kunit *test)
 		put_page(held[i]);
 }
 
-/* Pages that stay in flight for ever do not keep a free page of the ring from being found. */
+/* A free page of the ring is found even if many other pages of the ring stay in flight for ever. */
 static void test_stuck(struct kunit *test)
 {
 	struct pages_test *t = test->priv;

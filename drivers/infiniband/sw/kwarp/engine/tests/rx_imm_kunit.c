@@ -101,8 +101,9 @@ static void test_imm_length(struct kunit *test)
 }
 
 /*
- * For a kernel consumer byte_len is always 0: it takes byte_len for octets in its receive buffer,
- * so the peer must not be able to choose the value.
+ * In the completion of Immediate Data for a kernel consumer byte_len is always 0: the consumer
+ * takes byte_len for octets in its receive buffer, so the peer must not be able to choose the
+ * value.
  */
 static void test_imm_kernel(struct kunit *test)
 {

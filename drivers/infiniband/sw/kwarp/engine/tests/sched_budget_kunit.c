@@ -59,7 +59,7 @@ static void test_budget_of_work(struct kunit *test)
 	sched_packet(&t->e);
 	KUNIT_EXPECT_GT(test, t->steps, 1);
 	KUNIT_EXPECT_LT(test, t->steps * t->looks_at, 8 * KWARP_BATCH_EFFORT);
-	/* Process context has its own budget. */
+	/* Process context, here the work item, has its own budget: KWARP_TX_RUN_BUDGET rounds. */
 	t->steps = 0;
 	sched_do_work(t);
 	KUNIT_EXPECT_EQ(test, t->steps, KWARP_TX_RUN_BUDGET);

@@ -27,7 +27,8 @@
 struct way;
 
 /*
- * An skb whose octets cannot be copied, and cannot be read in place unless skb_uncopyable is set.
+ * skb_unreadable: an skb whose octets cannot be copied, and cannot be read in place unless
+ * skb_uncopyable is set.
  */
 extern const struct sk_buff *skb_unreadable;
 extern bool skb_uncopyable;

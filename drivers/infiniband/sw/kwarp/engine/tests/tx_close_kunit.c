@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of the transmit step (kwarp_tx_step(), which sends one batch, that is, FPDUs collected for
- * one socket call): requests posted around a graceful close, and lost completions.
+ * one socket call): requests posted around a graceful close, and lost completions. Local operation:
+ * a request that sends nothing, such as the registration of a region.
  *
  * Numbers such as 5041-6.2.1-3 name requirements of RFCs, see Documentation/conformance.
  */
@@ -153,7 +154,7 @@ static void test_close_with_wrong_index(struct kunit *test)
 	expect_flushed(test, KWARP_WR_SEND);
 }
 
-/* Local operations send nothing, but one step carries out a limited number of them. */
+/* One step carries out a limited number of local operations, although they send nothing. */
 static void test_local_bounded(struct kunit *test)
 {
 	struct tx_test *t = test->priv;

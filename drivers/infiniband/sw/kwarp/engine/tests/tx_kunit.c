@@ -124,8 +124,8 @@ static void test_mulpdu_late(struct kunit *test)
 /* --------------------------------------------------------------- Terminate */
 
 /*
- * A Terminate is sent before the rest of a message of which some segments were sent, and nothing is
- * sent after the Terminate (5040-5.4-2 to -4, -11; 5040-7-3; 5041-3-10).
+ * A Terminate is sent in place of the rest of a message whose first segments were sent, and nothing
+ * is sent after the Terminate (5040-5.4-2 to -4, -11; 5040-7-3; 5041-3-10).
  */
 static void test_terminate(struct kunit *test)
 {
