@@ -281,9 +281,9 @@ static void test_series(struct kunit *test)
 }
 
 /*
- * The series code refuses an FPDU, although its header is as predicted, if the stream is inside
- * another FPDU, if the FPDU is incomplete, if the region is not valid, without the right to write,
- * after an error, in another receive run, and when the message has ended.
+ * The series code accepts nothing while the parser is inside an FPDU. It refuses an FPDU, although
+ * the header is as predicted, if the FPDU is incomplete, if the region is not valid, without the
+ * right to write, after an error, in another receive run, and when the message has ended.
  */
 static void test_series_ends(struct kunit *test)
 {
