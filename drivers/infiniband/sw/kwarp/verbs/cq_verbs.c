@@ -147,7 +147,7 @@ static int replace_cq_ring(struct kwarp_cq *cq, struct kwarp_ring *ring, struct 
 	ret = kwarp_cq_replace(cq, ring);
 	if (!ret) {
 		swap(cq->map, map);
-		/* kwarp_cq_polls() may still read the old ring's header: wait, and then free it. */
+		/* kwarp_cq_polls() may still read the header of the ring that is freed below. */
 		synchronize_rcu();
 	}
 	/* Free the unused ring with its mmap entry: the old ring, or on failure the new one. */

@@ -85,7 +85,7 @@ static struct kwarp_qp *find_doorbell_qp(const struct kwarp_doorbell *db, unsign
  * Ring for one queue pair.  @posted: function that tells the queue pair's engine of new requests,
  * or of new receives.
  *
- * Return: as find_doorbell_qp().
+ * Return: 0, or the error of find_doorbell_qp().
  */
 static long ring_doorbell(const struct kwarp_doorbell *db, unsigned long qpn,
 			  void (*posted)(struct kwarp_engine *e, bool user))
@@ -103,7 +103,7 @@ static long ring_doorbell(const struct kwarp_doorbell *db, unsigned long qpn,
  * Ring for each queue pair of a list.  A queue pair that is not found does not stop the loop: the
  * program may have destroyed it in another thread.
  *
- * Return: 0 or the first error.
+ * Return: 0; -EINTR: the process is being killed; otherwise the first error.
  */
 static long ring_doorbells(const struct kwarp_doorbell *db, const void __user *list)
 {
@@ -128,7 +128,10 @@ static long ring_doorbells(const struct kwarp_doorbell *db, const void __user *l
 	return ret;
 }
 
-/* Context: process.  The requests are sent in this call, by the calling thread. */
+/*
+ * ioctl() on the doorbell file.  For a send queue the calling thread itself sends the requests,
+ * unless another context is sending for the queue pair already.  Context: process.
+ */
 static long doorbell_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	const struct kwarp_doorbell *db = file->private_data;
@@ -182,7 +185,7 @@ static int UVERBS_HANDLER(KWARP_METHOD_DOORBELL_OPEN)(struct uverbs_attr_bundle 
 
 /*
  * The file was closed, or the device goes away: later ioctl()s find no queue pair.  An ioctl() that
- * has already found one may continue to use it, because it holds a reference on the queue pair.
+ * has already found a queue pair may continue to use it: the lookup has taken a reference.
  */
 static void destroy_doorbell(struct ib_uobject *uobj, enum rdma_remove_reason why)
 {

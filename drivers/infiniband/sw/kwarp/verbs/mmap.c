@@ -34,7 +34,7 @@ static struct ring_map *to_ring_map(struct rdma_user_mmap_entry *entry)
  * @len: octets of @mem
  * @key: result: offset that the process has to give to mmap()
  *
- * Return: the entry, which now owns the memory; NULL without memory.
+ * Return: the entry, which now owns the memory; NULL: out of memory, @mem still is the caller's.
  */
 struct rdma_user_mmap_entry *kwarp_mmap_insert(struct ib_ucontext *ibuc, void *mem, size_t len,
 					       u64 *key)

@@ -35,7 +35,10 @@ static struct ib_mr *mr_result(struct kwarp_mr *mr)
 	return IS_ERR(mr) ? ERR_CAST(mr) : &mr->ibmr;
 }
 
-/* Make the STag of a new region of a program valid.  Return: the region as the core's object. */
+/*
+ * Last step of a registration: make the STag of the new region valid.  @mr may be an ERR_PTR, which
+ * is returned.  Return: the region as the core's object.
+ */
 static struct ib_mr *opened_mr(struct kwarp_mr *mr)
 {
 	if (!IS_ERR(mr))
@@ -60,7 +63,10 @@ struct mr_range {
 	u64 iova;
 };
 
-/* Check length, addresses and access flags.  Return: as check_access(). */
+/*
+ * Check the access flags, the length and the addresses from @iova on.  Return: as check_access();
+ * -EINVAL also if the length is 0 or too large, or if the addresses wrap.
+ */
 static int check_range(u64 iova, u64 length, int access)
 {
 	u64 end;

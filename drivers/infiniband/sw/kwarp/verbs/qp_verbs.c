@@ -200,9 +200,10 @@ out_count:
  * This function cannot fail, because its callers cannot handle a failure: kernel consumers ignore
  * the result, and at the end of a process ib_uverbs warns about an object that is not destroyed,
  * and leaks it.  So the wait below must not depend on consumers.  References on a queue pair are
- * held only by kwarp's endpoints and work items, which end in bounded time when the stream is
- * down.  iw_cm may keep a reference until its id is destroyed, but it has got that reference on a
- * stand-in, an object of cm/cm_qp.c that it gets instead of the queue pair.
+ * held only by kwarp's endpoints, work items, doorbells that are being rung and debugfs reads, all
+ * of which end in bounded time when the stream is down.  iw_cm may keep a reference until its id is
+ * destroyed, but only on a stand-in: an object of cm/cm_qp.c that iw_cm gets instead of the queue
+ * pair.
  *
  * Context: process; waits for the queue pair's work.
  * Return: 0.
@@ -224,8 +225,9 @@ int kwarp_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 }
 
 /*
- * Translate the state of the stream into the QP state of the verbs.  iWARP makes no difference
- * between RESET and INIT: a queue pair without a stream shows INIT, as with other RNICs.
+ * Translate the state of the stream into the QP state of the verbs.  A queue pair that has had no
+ * stream since its creation or its last reset shows INIT, or RTR after a modify to RTR.  It never
+ * shows RESET: iWARP makes no difference between RESET and INIT, and other RNICs show INIT, too.
  */
 static enum ib_qp_state ib_state(struct kwarp_qp *qp)
 {
@@ -262,8 +264,8 @@ static bool is_current_state(struct kwarp_qp *qp, enum ib_qp_state state)
 }
 
 /*
- * Refuse RTS while there is no stream.  A program that exchanges queue pair numbers on its own, as
- * is usual with InfiniBand, would otherwise wait for ever for a stream that nobody sets up.
+ * Refuse RTS unless the stream is established.  A program that exchanges queue pair numbers on its
+ * own, as is usual with InfiniBand, would otherwise wait for ever for a stream that nobody sets up.
  */
 static int modify_to_rts(struct kwarp_qp *qp)
 {

@@ -80,7 +80,7 @@ static struct rdma_user_mmap_entry *offer_wq(const struct kwarp_siw_wq *wq,
 }
 
 /**
- * kwarp_siw_release_wq - free a work queue ring of libsiw whose queue is gone
+ * kwarp_siw_release_wq - free a work queue ring of libsiw: its queue is being destroyed
  * @wq: ring, or NULL
  * @map: mmap entry of the ring, which owns the memory of the ring; NULL: there is none
  *
@@ -97,7 +97,10 @@ void kwarp_siw_release_wq(struct kwarp_siw_wq *wq, struct rdma_user_mmap_entry *
 	kwarp_siw_free_wq(wq);
 }
 
-/* Free the completion ring of libsiw of a CQ that is being destroyed.  Context: process. */
+/*
+ * Free the completion ring that was made for libsiw, if the CQ has one: the CQ is being destroyed,
+ * or its creation has failed.  Context: process.
+ */
 void kwarp_siw_release_cq(struct kwarp_cq *cq)
 {
 	if (!cq->siw)

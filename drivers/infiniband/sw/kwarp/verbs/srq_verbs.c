@@ -15,7 +15,7 @@
 /*
  * Make a ring mappable, and fill @resp with what user space needs to map it.
  *
- * Return: the mmap entry; NULL without memory.
+ * Return: the mmap entry; NULL: out of memory.
  */
 static struct rdma_user_mmap_entry *offer_srq_ring(const struct kwarp_ring *ring,
 						   struct ib_udata *udata,
@@ -132,9 +132,9 @@ static int replace_srq_ring(struct kwarp_srq *srq, struct kwarp_ring *ring, cons
 }
 
 /*
- * Resize the SRQ of a program.  The SRQ of a kernel consumer cannot be resized: nobody may post to
- * the old ring meanwhile.  A program promises that (struct kwarp_modify_srq_req), but a kernel
- * consumer may post at any time.
+ * Resize the SRQ of a program.  During a resize nobody may post to the old ring.  A program has to
+ * keep that rule (see struct kwarp_modify_srq_req).  A kernel consumer may post at any time, so its
+ * SRQ cannot be resized, and neither can an SRQ of libsiw.
  */
 static int resize_srq(struct kwarp_srq *srq, u32 max_wr, const u32 *limit,
 		      struct ib_udata *udata)

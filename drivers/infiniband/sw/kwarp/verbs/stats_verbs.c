@@ -14,7 +14,7 @@
 #include "../qp/types.h"
 #include "../stats.h"
 
-/* ib_device_ops.alloc_hw_port_stats. Context: process. Return: NULL without memory. */
+/* ib_device_ops.alloc_hw_port_stats. Context: process. Return: NULL: out of memory. */
 struct rdma_hw_stats *kwarp_alloc_port_stats(struct ib_device *ibdev, u32 port)
 {
 	return rdma_alloc_hw_stats_struct(kwarp_stats_names(), kwarp_stats_count(),
@@ -30,13 +30,13 @@ int kwarp_get_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 po
 }
 
 /*
- * ib_device_ops.counter_alloc_stats: memory for the values of a counter.  There is room for @n more
- * values than the core knows of: they hold what former queue pairs counted, which were bound to the
- * counter and are not any more (see left_in() in stats.c).  Counts that only the device has, and no
- * queue pair, are disabled.
+ * ib_device_ops.counter_alloc_stats: memory for the values of a counter.  After the values that the
+ * core knows of, kwarp keeps @n more: what the counter has counted for queue pairs that were bound
+ * to it and are not bound any more (see left_in() in stats.c).  Counts that only the device has,
+ * and no queue pair, are disabled.
  *
  * Context: process.
- * Return: NULL without memory.
+ * Return: NULL: out of memory.
  */
 struct rdma_hw_stats *kwarp_counter_alloc_stats(struct rdma_counter *counter)
 {

@@ -43,8 +43,8 @@ struct kwarp_pd {
 /**
  * struct kwarp_mw - memory window
  * @ibmw: RDMA core's object; first member
- * @mr: object of mem/ for the window, which a lookup of the window's STag finds; freed an RCU grace
- *	period after this object
+ * @mr: the window as the memory layer (mem/) sees it: a lookup of the window's STag finds this
+ *	object.  It may outlive struct kwarp_mw, because it is freed after an RCU grace period
  */
 struct kwarp_mw {
 	struct ib_mw ibmw;

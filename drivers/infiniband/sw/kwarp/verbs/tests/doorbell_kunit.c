@@ -61,9 +61,9 @@ static int doorbell_init(struct kunit *test)
 }
 
 /*
- * Make an ioctl() call; expect its result, and the calls that it made (@log): "find" and "put" are
- * the lookup of the queue pair and the end of its reference, "doorbell" and "recv-doorbell" the
- * calls that tell its engine of posted requests and of posted receives.
+ * Make an ioctl() call; expect its result, and the calls that it made (@log): "find" is a lookup
+ * that has found the queue pair, "put" the end of the reference; "doorbell" and "recv-doorbell" are
+ * the calls that tell the engine of posted requests and of posted receives.
  */
 static void expect_ring(struct kunit *test, unsigned int cmd, unsigned long arg, long ret,
 			const char *log)
@@ -137,7 +137,7 @@ static void test_ring(struct kunit *test)
 	expect_ring(test, c->cmd, c->arg, c->ret, c->log);
 }
 
-/* After the device has gone, an ioctl() does not look for queue pairs (the log is empty). */
+/* After the device has gone, an ioctl() does not even look up the queue pair: the log is empty. */
 static void test_gone(struct kunit *test)
 {
 	belongs_to(OWN);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Stand-ins for pinned memory, regions and dma-bufs: one object of each kind stands for all. */
+/*
+ * Stand-ins for the functions that pin memory and make regions and dma-bufs: they always return the
+ * same object (vt->umem, vt->mr), count how many exist, and note their arguments in @vt.
+ */
 #include "stand_ins.h"
 
 struct ib_umem *vt_umem_get(struct ib_device *ibdev, unsigned long addr, size_t size,

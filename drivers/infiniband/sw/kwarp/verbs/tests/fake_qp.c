@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Stand-ins for queue pairs, their engines and connections: most only log a word. */
+/*
+ * Stand-ins for the functions of queue pairs, their engines and connections.  Most only append a
+ * word to a log, which tests compare with the calls that they expect.
+ */
 #include "stand_ins.h"
 
 void vt_qp_init(struct kwarp_qp *qp)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Stand-ins for rings and for the RDMA core's mappings: they count what exists, and fail when
- * vt.fault says so.
+ * vt.fault says so.  libsiw is the libibverbs provider of the siw driver, which programs use on
+ * links of type kwarp-siw.
  *
  * Numbers such as 5042-3-1 name requirements of RFCs, see Documentation/conformance.
  */
@@ -52,7 +53,7 @@ int vt_rq_init(struct kwarp_rq *rq, u32 entries, u32 stride)
 			 kwarp_rq_init(rq, entries, stride), rq->user);
 }
 
-/* Count a ring of libsiw; @ring may be NULL. */
+/* Count a ring that was made for libsiw.  @ring: the ring; NULL: it could not be made. */
 static void *new_siw(void *ring)
 {
 	if (!ring)
@@ -176,7 +177,7 @@ int vt_mmap(struct kwarp_ucontext *uc, u64 offset, size_t len)
 	return kwarp_mmap(&uc->ibuc, &vma);
 }
 
-/* Expect that only the process itself can map the ring, at its offset and with its exact length. */
+/* Expect that only the process vt->uc can map the ring, at @offset and with exactly @len octets. */
 void vt_expect_map(struct kunit *test, u64 offset, u32 len)
 {
 	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->uc, offset, len), 0);

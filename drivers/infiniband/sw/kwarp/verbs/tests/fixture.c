@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The process that calls the verbs, the log of the stand-ins, and set-up and end of a test case. */
+/*
+ * What all test cases of the verbs use: the process that calls the verbs, the log to which the
+ * stand-ins for other layers append a word for each call, and set-up and end of a case.
+ */
 #include "fixture.h"
 
 #include <linux/mman.h>
@@ -14,7 +17,7 @@ void vt_log_word(const char *word)
 	strlcat(vt->log, word, VT_LOG);
 }
 
-/* Expect that the stand-ins have logged the words @want since the last call; clear the log. */
+/* Expect that the log has the words @want since vt_expect_log() was called last, and clear it. */
 void vt_expect_log(struct kunit *test, const char *want)
 {
 	KUNIT_EXPECT_STREQ(test, vt->log, want);

@@ -2,7 +2,9 @@
 /*
  * What each test case has: a device, a process with some memory, and stand-ins for the layers below
  * the verbs and for the RDMA core. vt_exit() expects at the end of each case that no ring, mmap
- * entry, region or queue pair number is left, and that all counters are back at 0.
+ * entry, region, pinned memory or queue pair number is left, and that the device counts no object.
+ *
+ * libsiw is the libibverbs provider of the siw driver, for links of type kwarp-siw.
  */
 #ifndef KWARP_VERBS_TESTS_FIXTURE_H
 #define KWARP_VERBS_TESTS_FIXTURE_H
@@ -56,15 +58,15 @@ enum vt_fault {
  * @mapped: memory that was mapped last
  * @fault: stand-in that fails, or FAULT_NONE
  * @nth: which call of @fault fails, from 1 on
- * @log: words that the stand-ins have logged, one for each call
+ * @log: words that the stand-ins have appended, one for each call, until vt_expect_log()
  * @parts: arguments of the last kwarp_engine_wire()
  * @wired: engine of the last kwarp_engine_wire()
  * @state: stream state that every queue pair shows
- * @event: result of every event given to a queue pair
+ * @event: result of kwarp_qp_note(), kwarp_qp_reset() and kwarp_cm_modify_stand_in()
  * @reserved: queue pair numbers in use
  * @counted: queue pairs whose statistics are registered
  * @found: queue pair that a lookup of the number VT_QPN finds, or NULL
- * @on_find: called at the end of a lookup, or NULL
+ * @on_find: called at the end of a lookup that finds @found, or NULL
  * @users: number of times that kwarp_qp_gone() returns false: references are left
  * @drops: number of calls of kwarp_cm_drop_qp()
  * @dropped: argument of the last kwarp_cm_drop_qp()
@@ -76,7 +78,7 @@ enum vt_fault {
  * @umem_start: address of the last pinning
  * @umem_length: octets of the last pinning
  * @busy: windows are bound to every region
- * @closed: argument of the last kwarp_mr_close()
+ * @closed: argument of the last kwarp_mr_close() that succeeded
  * @mem_err: result of every access check
  * @mem_rights: rights asked for in the last access check
  * @old_umem: pinned memory of the region that is re-registered; NULL: the region is over a dma-buf

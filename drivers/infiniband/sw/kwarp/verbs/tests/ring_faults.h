@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Faults that tests let happen while an object with a ring is made. */
+/* Faults that tests let happen while an object with a ring is made or resized. */
 #ifndef KWARP_VERBS_TESTS_RING_FAULTS_H
 #define KWARP_VERBS_TESTS_RING_FAULTS_H
 
 #include "fixture.h"
 
-/* A fault: the @nth call of the stand-in @fault fails, and the verb has to return @ret. */
+/*
+ * A fault: the @nth call of the stand-in @fault fails, and the verb has to return @ret.  The fault
+ * FAULT_ANSWER is not a call: the process's buffer for the answer is bad, and @nth is not used.
+ */
 struct fault_case {
 	const char *desc;
 	enum vt_fault fault;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Verbs of links of type kwarp-siw.  Programs get rings that they can map and that hold what libsiw
- * posts; if a step of a creation fails no ring is left.  Kernel consumers get the same queues as on
- * links of type kwarp.
+ * Verbs of links of type kwarp-siw, which programs use with libsiw, the libibverbs provider of the
+ * siw driver.  Programs get rings in libsiw's layout, which they can map; if a step of a creation
+ * fails no ring is left.  Kernel consumers get the same queues as on links of type kwarp.
  */
 #include "fixture.h"
 

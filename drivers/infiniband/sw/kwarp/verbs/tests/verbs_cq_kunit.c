@@ -179,8 +179,9 @@ static int home_with(struct kunit *test, u32 vector, bool user)
 }
 
 /*
- * cq->home, the processor on which work for the CQ runs: vector n chooses processor n.  Vector 0 of
- * a program chooses none (-1), because programs that make no choice pass 0.
+ * cq->home, the processor on which work for the CQ runs: completion vector n chooses the n-th
+ * possible processor.  No home (-1): a vector after the last processor, and vector 0 of a program,
+ * because programs that make no choice pass 0.
  */
 static void test_cq_home(struct kunit *test)
 {

@@ -127,7 +127,7 @@ static void test_dmabuf(struct kunit *test)
 	vt->dmabufs = 0;
 }
 
-/* If a step of a registration fails, no reference on the buffer stays. */
+/* If a step of a registration fails, the reference on the dma-buf is dropped. */
 static void test_dmabuf_fault(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(reg_dmabuf(0, START, LOCAL)), -EINVAL);
@@ -162,7 +162,10 @@ static const struct rereg_case {
 
 KUNIT_ARRAY_PARAM_DESC(rereg, reregs, desc);
 
-/* The region that is re-registered; the counts of the stand-ins do not include it. */
+/*
+ * Make the region that a test re-registers, over memory at START that was pinned for writing.  The
+ * counts of the stand-ins (vt->mrs, vt->umems) do not include it.
+ */
 static struct kwarp_mr *old_mr(struct kunit *test)
 {
 	struct kwarp_mr *mr = kunit_kzalloc(test, sizeof(*mr), GFP_KERNEL);
@@ -215,7 +218,7 @@ static void test_rereg(struct kunit *test)
 	vt->umems = 0;
 }
 
-/* A re-registration that fails leaves the old region valid, and no new one. */
+/* A re-registration that fails leaves the old region valid, and does not leave a new region. */
 static void test_rereg_fails(struct kunit *test)
 {
 	struct kwarp_mr *old = old_mr(test);
@@ -297,7 +300,7 @@ static const struct advice_case {
 
 KUNIT_ARRAY_PARAM_DESC(advice, advices, desc);
 
-/* There is nothing to prefetch: advise_mr only checks its arguments. */
+/* Regions are pinned, so there is nothing to prefetch: advise_mr only checks its arguments. */
 static void test_advise(struct kunit *test)
 {
 	const struct advice_case *c = test->param_value;

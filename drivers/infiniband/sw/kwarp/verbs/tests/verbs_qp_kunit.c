@@ -147,7 +147,10 @@ static void test_owner(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, refcount_read(&task_tgid(current)->count), holders);
 }
 
-/* The queue pair of a kernel consumer has no mapping, and the post verbs work. */
+/*
+ * The queue pair of a kernel consumer has no mapping.  The post verbs succeed and tell the engine:
+ * the log has "recv-kick" for the receive and "kick" for the (empty) chain of sends.
+ */
 static void test_kernel(struct kunit *test)
 {
 	struct ib_qp_init_attr attr = vt_qp_attr();
@@ -256,8 +259,8 @@ static void test_fault(struct kunit *test)
 }
 
 /*
- * The destruction asks connection management to drop the QP, again after each wait in which
- * references are left: here two waits, so three calls.
+ * The destruction asks connection management to drop the QP, and asks again after each wait that
+ * ends with references left.  Here two waits end so (vt->users), which makes three calls.
  */
 static void test_destroy(struct kunit *test)
 {

@@ -80,7 +80,7 @@ static void test_modify(struct kunit *test)
 	vt_destroy_qp(test);
 }
 
-/* A modify that is refused changes nothing; values of an accepted one can be queried. */
+/* A modify that is refused changes nothing; the values of an accepted modify can be queried. */
 static void test_modify_noted(struct kunit *test)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_RTR, .max_rd_atomic = 5,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Shared receive queues: what is refused and with which errno, what is granted, what user space can
- * map, and that a call that fails leaves no object.
+ * map, and that a call that fails leaves no object behind.
  */
 #include "fixture.h"
 #include "ring_faults.h"
@@ -93,8 +93,8 @@ static void test_srq_limit(struct kunit *test)
 }
 
 /*
- * The limit may be as large as the queue.  The size is not changed without the driver's own request
- * (struct kwarp_modify_srq_req), which names a place for the answer.
+ * The limit may be as large as the queue, but not larger.  A change of the size is refused without
+ * the driver's own request (struct kwarp_modify_srq_req), which names a place for the answer.
  */
 static void test_srq_modify(struct kunit *test)
 {
@@ -121,7 +121,10 @@ static void test_srq_modify(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_destroy_srq(&srq->ibsrq, NULL), 0);
 }
 
-/* The request of a resize names the address for the answer: in the tests, after the request. */
+/*
+ * The request of a resize names the address for the answer: in the tests, this many octets after
+ * the beginning of the request.
+ */
 #define ANSWER_AT	64
 
 static int resize_srq(struct kunit *test, struct kwarp_srq *srq, u32 max_wr, bool answer)
