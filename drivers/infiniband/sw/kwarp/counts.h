@@ -19,7 +19,10 @@
 
 struct rdma_counter;
 
-/* Array sizes: at least the number of RDMAP opcodes, and of states, events and errors in proto/. */
+/*
+ * Array sizes: at least the number of RDMAP opcodes, of states and of events of connection
+ * management, and of protocol errors (enum kwarp_perr).
+ */
 #define KWARP_STATS_OPS		16
 #define KWARP_STATS_CM_STATES	16
 #define KWARP_STATS_CM_EVENTS	32
@@ -29,10 +32,10 @@ struct rdma_counter;
  * struct kwarp_tx_stats - counters for sending
  * @fpdus: FPDUs that were sent
  * @octets: octets of payload in these FPDUs
- * @batches: batches (FPDUs of one socket call) that TCP has taken as a whole
- * @blocked: times that TCP had no room
+ * @batches: batches (the FPDUs of one socket call) that TCP has taken as a whole
+ * @blocked: times that TCP's send buffer was full, so that sending had to wait
  * @no_memory: times that there was no memory for an FPDU
- * @doorbells: times that a program has sent, or begun to send, in its own system call
+ * @doorbells: times that a program's doorbell has begun to send in the program's own system call
  * @op: messages sent, one count for each RDMAP opcode
  */
 struct kwarp_tx_stats {
@@ -49,7 +52,7 @@ struct kwarp_tx_stats {
  * struct kwarp_rx_stats - counters for receiving
  * @fpdus: FPDUs that were received
  * @octets: octets of payload in these FPDUs
- * @runs: times that received data was taken from TCP; one or many packets each
+ * @runs: times that received data was taken from TCP, each time the data of one or more packets
  * @op: messages received, one count for each RDMAP opcode
  */
 struct kwarp_rx_stats {
@@ -89,7 +92,8 @@ struct kwarp_stats_stream {
  * @gone: sum for queue pairs that were destroyed
  * @told: sum of what counters of the RDMA core have counted for queue pairs that are not bound to
  *	them any more; kwarp leaves it out of the device's values, because the core adds it itself
- * @lost: number of streams that ended without a Terminate, and before both ends had sent their FIN
+ * @lost: number of established streams that were lost: TCP reported a reset, a time-out or another
+ *	error, or the peer's FIN came inside a message; streams that this end aborts do not count
  * @cm: events of connection management: one count for each pair of state and event
  * @errors: streams that ended with an error: one count for each value of enum kwarp_perr
  * @term_sent: Terminates sent, by enum kwarp_perr

@@ -37,7 +37,7 @@ static void dealloc_driver(struct ib_device *ibdev)
 	/* The device has no users any more; connections that are still closing end now. */
 	kwarp_cm_stop_device(kdev);
 	kwarp_knobs_fini(kdev);
-	/* No socket of the device is left: its network namespace need not wait for it any more. */
+	/* The device has no socket any more: its network namespace need not wait for the device. */
 	kwarp_device_untrack(kdev);
 	cancel_work_sync(&kdev->port_work);
 	kwarp_engine_fini_device(kdev);
@@ -292,7 +292,7 @@ void kwarp_device_address_event(struct kwarp_dev *kdev)
  * @name: name of the device; may contain %d
  * @netdev: network device
  * @net: network namespace of @netdev; referenced by the caller, who checks afterwards whether
- *	@netdev has moved to another one
+ *	@netdev has moved to another namespace
  * @link_ops: link type, for `rdma link delete`
  * @siw: link of type kwarp-siw: programs use the layouts of rdma/siw-abi.h
  *

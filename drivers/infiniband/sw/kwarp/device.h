@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * An RDMA device on a netdev: its creation, and what it reports when the netdev or an address
- * changes. link.c creates devices; the RDMA core unregisters them.
+ * changes. Devices are created by link.c, and unregistered by link.c or `rdma link delete`.
  */
 #ifndef KWARP_DEVICE_H
 #define KWARP_DEVICE_H

@@ -95,8 +95,8 @@ struct ib_device *kwarp_device_get_by_netdev(const struct net_device *netdev)
 }
 
 /*
- * Wait until no device has sockets in @net (NULL: any), HZ / 10 at most.  The caller checks whether
- * there still is one.
+ * Wait until no device has sockets in @net (NULL: any), but 100 ms at most.  The caller has to
+ * check whether such a device is left.
  */
 void kwarp_device_wait_left(const struct net *net)
 {

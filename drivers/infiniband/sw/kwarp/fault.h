@@ -12,12 +12,12 @@ struct dentry;
 
 /**
  * enum kwarp_fault - the points, and what happens there if a fault is injected
- * @KWARP_FAULT_SHORT_SEND: TCP takes only half of a batch, and calls write_space later
+ * @KWARP_FAULT_SHORT_SEND: TCP takes only half of a batch, and calls write_space at the next ACK
  * @KWARP_FAULT_FULL_SEND: TCP takes nothing, and calls write_space at the next ACK.  If no data is
  *	in flight, no ACK comes: the caller has to try again by itself, as if TCP had no memory
- * @KWARP_FAULT_LOST_KICK: a doorbell is ignored
+ * @KWARP_FAULT_LOST_KICK: the doorbell of a send queue is ignored
  * @KWARP_FAULT_LATE_WORK: a work item begins 20 ms late
- * @KWARP_FAULT_BAD_CRC: a CRC is sent with one wrong bit
+ * @KWARP_FAULT_BAD_CRC: the CRC of an FPDU is sent with one wrong bit
  * @KWARP_FAULTS: number of points
  */
 enum kwarp_fault {

@@ -35,8 +35,8 @@ struct socket;
  *
  * @coalesce_us: Requests that a program posts one by one are sent together, when the program polls
  *	and finds no completion, or when it asks for an event.  A timer looks for requests that the
- *	program has forgotten; this is the time until its first look, in microseconds.  ``0``: each
- *	request is sent when it is posted.
+ *	program has forgotten; the knob is the time, in microseconds, until the timer's first look.
+ *	``0``: each request is sent when it is posted.
  *
  *	One system call for many requests costs less than one for each.  For programs that never
  *	poll, for programs with a real-time policy (SCHED_FIFO, SCHED_RR, SCHED_DEADLINE), and for
@@ -81,8 +81,8 @@ struct socket;
  * @connect_timeout: Time for TCP to connect, and again for the peer to send its Reply.  A
  *	connection fails after twice that time at the latest, including a second attempt.
  *
- * @half_open_max: Number of connections of a listener that have not finished their startup, or
- *	were refused.  More connections wait in TCP's accept queue.
+ * @half_open_max: Number of connections of a listener that may be in their startup at a time,
+ *	refused ones included.  More connections wait in TCP's accept queue.
  *
  *	If connections wait in the accept queue, a connection that has made no progress for a second
  *	is ended, or after ten seconds if it waits for the program to accept or reject.  The count

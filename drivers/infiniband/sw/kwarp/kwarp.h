@@ -32,8 +32,8 @@ struct socket;
  * struct kwarp_knobs - tunables of one device
  *
  * Numbers: READ_ONCE/WRITE_ONCE in any context; @congestion: under kwarp_dev.names_lock.  A
- * connection copies the knobs at its start, so that changes do not affect it later (5044-4.4-9);
- * a timeout is read when its timer starts.  Each knob has a row in knobs.h.
+ * connection copies the knobs at its start, so that changes do not affect it later (5044-4.4-9),
+ * but a timeout is read when its timer starts.  Each knob has a row in knobs.h.
  *
  * @align: keep FPDUs aligned to TCP segments
  * @crc: enum kwarp_crc_policy
@@ -41,7 +41,7 @@ struct socket;
  *	0: each post sends at once
  * @congestion: TCP's congestion control, by name; "": that of the network namespace
  * @connect_timeout: seconds for TCP to connect, and again for the peer's Reply
- * @half_open_max: connections of one listener that have not finished MPA startup, or were refused
+ * @half_open_max: connections of one listener that may be in MPA startup, or refused, at a time
  * @keepalive: seconds after which the connection to a silent peer ends; 0: never.  If not 0, it is
  *	an upper limit for @user_timeout
  * @linger_timeout: seconds for the peer to close, too, after this end has sent its FIN

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Every limit of the device, with its reason.
+ * Every limit of the device and of its knobs, most with a reason.
  */
 #ifndef KWARP_LIMITS_H
 #define KWARP_LIMITS_H
@@ -21,7 +21,7 @@
 #define KWARP_MAX_RQ_WR		(32 * 1024)
 #define KWARP_MAX_SRQ_WR	(512 * 1024)
 #define KWARP_MAX_CQE		(4 * 1024 * 1024)
-/* At most this many entries of a queue are completed, flushed or copied with interrupts off. */
+/* At most this many entries are completed, flushed or copied before interrupts are on again. */
 #define KWARP_IRQ_OFF_BATCH	64
 
 /* SGEs per request: a 512-octet send queue entry has room for 29 after its fixed 48 octets. */
@@ -66,8 +66,8 @@
 #define KWARP_HALF_OPEN_MAX	65536
 /*
  * A half-open connection has not finished MPA startup, or was refused.  If a listener has as many
- * half-open connections as the knob half_open_max allows, and others wait, it ends those that have
- * been in the same state for this time, milliseconds.
+ * half-open connections as the knob half_open_max allows, and others wait, the listener ends the
+ * half-open connections that have been in the same state for this time, milliseconds.
  */
 #define KWARP_EVICT_AGE_MS		1000
 /*
@@ -120,7 +120,10 @@
 #define KWARP_MAX_BACKLOG		4096
 /* Connections that a listener's work item accepts before it lets other work items run. */
 #define KWARP_ACCEPT_BATCH		32
-/* Time until a listener tries to accept again: accept() failed, or too many are half-open. */
+/*
+ * Time until a listener tries to accept again, after accept() failed, or while the listener has as
+ * many half-open connections as the knob half_open_max allows.
+ */
 #define KWARP_ACCEPT_RETRY_MS		100
 /* Graceful close: default time to wait for the peer's FIN after this end's FIN, seconds. */
 #define KWARP_LINGER_TIMEOUT		5
@@ -143,7 +146,7 @@
 #define KWARP_BUFFER_MIN	65536
 #define KWARP_BUFFER_MAX	(INT_MAX / 2)
 
-/* Length of a congestion control's name: TCP_CA_NAME_MAX. */
+/* Octets for a congestion control's name, with its final zero: TCP_CA_NAME_MAX. */
 #define KWARP_CONGESTION_LEN	16
 
 /*

@@ -61,7 +61,7 @@ static struct net *netdev_get_net(const struct net_device *netdev)
 /*
  * The device has just been registered, and only now netdev_event() finds it.  Unregister the device
  * if the netdev was removed before that, or was moved to another network namespace: netdev_event()
- * has missed it.  netdev_event() handles all later events.
+ * could not find the device then, and did nothing.  It handles all later events.
  */
 static int check_netdev(struct net_device *netdev, const struct net *net)
 {

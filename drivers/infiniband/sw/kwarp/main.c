@@ -37,7 +37,7 @@ static void __exit kwarp_exit(void)
 	kwarp_wq_exit();
 	kwarp_cm_exit();
 	kwarp_debug_exit();
-	/* Regions and endpoints are freed by RCU callbacks, which are code of this module: wait. */
+	/* No RCU callback of this module may run after its code is gone: wait for pending ones. */
 	rcu_barrier();
 }
 

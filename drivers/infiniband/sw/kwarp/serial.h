@@ -83,8 +83,8 @@ static inline bool kwarp_run_leave(atomic_t *run)
 }
 
 /*
- * The runner stops, and then queues the work item, so that other work items of the workqueue can
- * run before this one looks at the requests again.
+ * The runner stops being the runner, and must then queue the work item.  So other work items of the
+ * workqueue can run before the work item looks at the requests again.
  */
 static inline void kwarp_run_hand_over(atomic_t *run)
 {

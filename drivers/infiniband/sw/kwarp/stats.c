@@ -58,11 +58,11 @@ struct row {
  *
  * @tx_fpdus, @rx_fpdus: FPDUs.
  * @tx_octets, @rx_octets: Octets of the FPDUs' payload.
- * @tx_batches: Times that TCP has taken a batch of FPDUs.
+ * @tx_batches: Batches (the FPDUs of one socket call) that TCP has taken as a whole.
  * @tx_blocked: Times that TCP's send buffer was full: the peer, or the network, is slower.
  * @tx_no_memory: Times that there was no memory for an FPDU.
  * @tx_doorbells: Times that a program has sent in its own system call.
- * @rx_runs: Times that received data was taken from TCP; one or many packets each.
+ * @rx_runs: Times that received data was taken from TCP, each time the data of one or more packets.
  * @tx_writes, @rx_writes: RDMA Writes.
  * @tx_sends, @rx_sends: Sends of all four kinds.
  * @tx_immediates, @rx_immediates: Immediate Data (RFC 7306).
@@ -78,7 +78,8 @@ struct row {
  * @crc_errors: FPDUs with a wrong CRC.  Their streams have ended.
  * @marker_errors: FPDUs with a wrong marker.  Their streams have ended.
  * @no_receive: Sends for which no receive was posted.  Their streams have ended.
- * @streams_lost: Streams that ended without a Terminate, and before both ends had sent their FIN.
+ * @streams_lost: Established streams that were lost: TCP reported a reset, a time-out or another
+ *	error, or the peer's FIN came inside a message.  Streams that this end aborts do not count.
  * @stashes: FPDUs, of connections with CRCs, for which TCP's receive buffer was too small, so that
  *	the link kept them until they were complete, in 64 KiB each.  They cost time.  If there are
  *	many, the limit of receive buffers (``net.ipv4.tcp_rmem``, the third number) or of all of

@@ -165,7 +165,7 @@ TRACE_EVENT(kwarp_tx_message,
  * A batch (the FPDUs of one socket call) was given to TCP.
  *
  * @octets: size of the batch, including headers and CRCs
- * @ret: 0; or errno if TCP has not taken the whole batch
+ * @ret: 0; or a negative errno if TCP has not taken the whole batch
  * @end: index of the last request in this batch or an earlier one, plus 1
  */
 TRACE_EVENT(kwarp_tx_batch,
@@ -188,8 +188,8 @@ TRACE_EVENT(kwarp_tx_batch,
 );
 
 /*
- * A segment has been placed.  Segments in the middle of a long message whose headers were predicted
- * (see engine/rx/series.c) are not reported.
+ * A DDP segment has been placed.  Segments in the middle of a long message whose headers were
+ * predicted (see engine/rx/series.c) are not reported.
  *
  * @last: 1: the last segment of its message
  * @payload: octets of payload

@@ -599,7 +599,10 @@ static void test_counts(struct kunit *test)
 
 /* --------------------------------------------------------------- who, and where */
 
-/* To set a knob needs CAP_NET_ADMIN in the user namespace that owns the network namespace. */
+/*
+ * A caller that sets a knob needs CAP_NET_ADMIN in the user namespace that owns the device's
+ * network namespace.  Capabilities in the initial user namespace are not enough.
+ */
 static void test_owner_only(struct kunit *test)
 {
 	const struct tested *k = find(test, "crc");
@@ -615,7 +618,7 @@ static void test_owner_only(struct kunit *test)
 	expect_knob(test, k, (union knob_value) { KWARP_CRC_OFF });
 }
 
-/* To set a default needs CAP_NET_ADMIN or CAP_SYS_MODULE in the initial user namespace. */
+/* Setting a default needs CAP_NET_ADMIN or CAP_SYS_MODULE in the initial user namespace. */
 static void test_default_owner_only(struct kunit *test)
 {
 	const struct tested *k = find(test, "crc");

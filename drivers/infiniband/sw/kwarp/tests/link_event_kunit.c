@@ -140,7 +140,7 @@ static void test_net_exit(struct kunit *test)
 	link_lose(t, 1);
 }
 
-/* The end of a namespace waits for a device that another task unregisters. */
+/* The end of a namespace waits for a device that another task (here t->late) unregisters. */
 static void test_net_exit_waits(struct kunit *test)
 {
 	struct link_test *t = test->priv;

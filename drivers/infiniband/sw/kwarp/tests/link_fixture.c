@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Fixture of the tests of links, see link_fixture.h. The code under test is included. */
+/*
+ * Fixture of the tests of links: fakes for the RDMA core, devices and connection management, which
+ * note their calls as words in a log. The code under test, link.c and device_list.c, is included.
+ */
 #include "link_fixture.h"
 
 #include <linux/if_arp.h>
@@ -123,7 +126,10 @@ void link_note_put(struct ib_device *ibdev)
 	refcount_dec(&ibdev->refcount);
 }
 
-/* Fake of ib_unregister_device_and_put(), which also waits for references to be dropped. */
+/*
+ * Fake of ib_unregister_device_and_put(). The real function waits until all references are dropped,
+ * so it must not be called with RTNL held: that adds the word "RTNL" to the log.
+ */
 static void note_unregister(struct ib_device *ibdev)
 {
 	if (holds_rtnl())
@@ -213,7 +219,7 @@ void kwarp_cm_retire(struct kwarp_dev *kdev)
 	say_of("retire", kdev);
 }
 
-/* Log a call that must be made with RTNL held; without RTNL also the word "unlocked". */
+/* Log a call that must be made with RTNL held; without RTNL log the word "unlocked" before it. */
 static void say_locked(const char *word, const struct kwarp_dev *kdev)
 {
 	if (!rtnl_is_locked())

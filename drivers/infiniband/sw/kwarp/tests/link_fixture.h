@@ -53,7 +53,7 @@ struct link_test {
 	struct delayed_work late;
 };
 
-/* The static objects of link.c that it registers. */
+/* The static objects of link.c that kwarp_link_register() registers. */
 extern struct rdma_link_ops *const link_test_ops;
 extern struct notifier_block *const link_netdev_nb, *const link_inet_nb, *const link_inet6_nb;
 extern struct pernet_operations *const link_net_ops;

@@ -95,8 +95,8 @@ static u64 now(struct kunit *test, const char *name)
 }
 
 /*
- * A variable that the test sets (@at), and the counter that must show its value (@name). No other
- * counter may show the value. NULL: no counter may (op[7] is Terminate, which has other counters).
+ * A variable that the test sets (@at), and the only counter that may and must show its value
+ * (@name). NULL: no counter may show it (op[7] is Terminate, which has counters of its own).
  */
 #define OF(member) offsetof(struct kwarp_stats_stream, s.member)
 static const struct place {
