@@ -19,7 +19,7 @@
 
 #include "kwarp.h"
 
-/* Has the kernel asked for a doorbell?  If so, it does not look at the ring before it gets one. */
+/* Has the kernel asked for a doorbell?  If so, the kernel looks at the ring only after one. */
 static bool needs_doorbell(const struct kwarp_wq *wq)
 {
 	return __atomic_load_n(&wq->ring.hdr->flags, __ATOMIC_SEQ_CST) & KWARP_RING_NEED_KICK;
@@ -179,8 +179,8 @@ static void take_doorbells(struct kwarp_cq *cq, struct kwarp_doorbells *bells,
 }
 
 /*
- * Ring for the queue pairs of a list.  An error is ignored, because there is no caller to
- * return it to: the next poll or post reports that the device is gone.
+ * Ring for the queue pairs of a list.  An error is ignored, because a poll has no result for
+ * it.  If the device is gone, the next post that rings the doorbell returns EIO.
  */
 static void ring_doorbells(const struct kwarp_context *ctx,
 			   const struct kwarp_doorbells *bells)

@@ -21,7 +21,7 @@
  * struct kwarp_context - an open device
  * @ibv_ctx: libibverbs' part
  * @doorbell: file whose ioctl() is the doorbell of all queue pairs
- * @features: KWARP_FEATURE_* that the kernel module knows
+ * @features: KWARP_FEATURE_* that both this provider and the kernel module know
  */
 struct kwarp_context {
 	struct verbs_context ibv_ctx;
@@ -44,8 +44,8 @@ struct kwarp_context {
  * @cur: entry that the read_*() calls of an extended CQ look at
  * @polls: value of hdr->polls
  * @empty: the last ibv_next_poll() has found nothing
- * @busy: number of polls since the last doorbell that have found something while there were left
- *	requests (see @left); a hint, accessed without a lock
+ * @busy: number of polls in a row that have found a completion while @left was not empty; 0 after
+ *	a poll has rung doorbells; a hint, accessed without a lock
  * @left_lock: protects @left and its nodes; no other lock is taken under it
  * @left: queue pairs with left requests: requests in the ring for which no doorbell has been
  *	rung yet, see doorbell.c

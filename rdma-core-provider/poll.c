@@ -16,8 +16,8 @@
 #include "kwarp.h"
 
 /*
- * Set by kwarp_cq_forget_qp() in the flags of an entry whose QP is gone; polls skip such an
- * entry.  The kernel writes whole entries, so the bit is cleared when the slot is used again.
+ * Set by kwarp_cq_forget_qp() in the flags of an entry whose QP was destroyed or reset; polls skip
+ * the entry.  The kernel writes whole entries, so the bit is cleared when the slot is used again.
  */
 #define CQE_STALE	(1U << 31)
 
@@ -269,9 +269,9 @@ int kwarp_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 }
 
 /**
- * kwarp_cq_forget_qp() - hide the completions of a QP that was destroyed
+ * kwarp_cq_forget_qp() - hide the completions of a QP that was destroyed or reset
  * @cq: completion queue
- * @qpn: number of the QP; the kernel adds no entries for it any more
+ * @qpn: number of the QP; the kernel adds no more entries for requests posted until then
  */
 void kwarp_cq_forget_qp(struct kwarp_cq *cq, uint32_t qpn)
 {

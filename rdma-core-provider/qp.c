@@ -12,8 +12,8 @@
 #include "kwarp.h"
 
 /*
- * Read both indices of a queue again, after the kernel has reset the QP: it has emptied the queue,
- * and may have changed the indices.
+ * Read both indices of a queue again, after the kernel has reset the QP: the kernel has emptied the
+ * queue, and may have changed the indices.
  */
 static void wq_restart(struct kwarp_wq *wq)
 {
@@ -203,8 +203,9 @@ static void qp_forget(struct ibv_qp *ibqp)
 }
 
 /*
- * Reset the QP with both locks held, so that no thread posts meanwhile: if it published an index
- * from before the reset, the kernel would take old entries of the emptied rings for new requests.
+ * Reset the QP with both locks held, so that no thread posts meanwhile.  If a thread published an
+ * index from before the reset, the kernel would take old entries of the emptied ring for new
+ * requests.
  */
 static int modify_to_reset(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 {

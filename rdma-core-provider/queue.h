@@ -26,7 +26,7 @@
  * @max: entries that may be outstanding at once, at most the number of slots
  * @prod: next entry to write; larger than hdr->prod until kwarp_ring_publish()
  * @cons: the kernel's index hdr->cons when it was last read.  The index only moves towards
- *	@prod, so with an old value the ring may seem full, but never has too much room.
+ *	@prod, so with an old value the ring seems fuller than it is, never emptier.
  */
 struct kwarp_ring {
 	struct kwarp_ring_hdr *hdr;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwarp: ibv_post_recv(), ibv_post_srq_recv().  post.c says how a post works.
+ * kwarp: ibv_post_recv(), ibv_post_srq_recv().
+ *
+ * A post fills slots of the shared ring and publishes them with one store.  It rings the doorbell
+ * only if the kernel asked for it, which it does after the queue pair has failed: the kernel then
+ * flushes the receives.
  */
 #include <config.h>
 

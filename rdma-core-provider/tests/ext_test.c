@@ -43,7 +43,8 @@ static_assert(ARRAY_SIZE(sges) == MAX_SGE + 1, "one element too many can be give
  * @length: octets of each of the first two elements; 0: 8 octets
  * @max_sge: if not 0: the queue pair allows @max_sge - 1 elements; 0: MAX_SGE
  * @ret: result of the post
- * @op, @kflags: opcode and flags in the ring
+ * @op: opcode in the ring entry
+ * @kflags: flags in the ring entry, KWARP_WR_*
  */
 static const struct ext_case {
 	const char *desc;
@@ -271,7 +272,7 @@ static void test_post_chain(void)
 	CHECK(!kwarp_post_send(&qp->vqp.qp, wr, &bad));
 	CHECK(qp->sq.ring.hdr->prod == 4);
 
-	/* The entry of the Send after the atomic operation has none of its operands. */
+	/* The entry of the Send has none of the operands of the atomic operation before it. */
 	CHECK(sq_slot(qp, 2)->opcode == KWARP_WR_CMP_SWAP);
 	CHECK(sq_slot(qp, 3)->opcode == KWARP_WR_SEND);
 	CHECK(!sq_slot(qp, 3)->compare_add && !sq_slot(qp, 3)->swap);

@@ -172,7 +172,7 @@ void qp_drop(struct kwarp_qp *qp)
 	free(qp);
 }
 
-/* The entry of the send queue in slot @i, as the kernel would read it. */
+/* Return: entry @i of the send queue, as the kernel would read it; @i: index, free running. */
 struct kwarp_sqe *sq_slot(struct kwarp_qp *qp, uint32_t i)
 {
 	return (void *)(qp->sq.ring.entries + (i % SLOTS) * SQ_STRIDE);

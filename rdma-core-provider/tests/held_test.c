@@ -105,8 +105,8 @@ static void test_held_busy(void)
 }
 
 /*
- * Asking for an event rings only for requests posted before.  The doorbell for later requests is
- * rung by the next poll that finds nothing.
+ * When the program asks for an event, the provider rings only for requests that were posted before
+ * that.  The doorbell for later requests is rung by the next poll that finds nothing.
  */
 static void test_held_armed(void)
 {
@@ -230,7 +230,7 @@ static void test_held_many(void)
 	while (kwarp_poll_cq(&cq->vcq.cq, 1, &wc))
 		;
 	CHECK(kernel.rings == ARRAY_SIZE(qp));
-	/* One ioctl() names at most 16 queue pairs: 40 queue pairs take three calls. */
+	/* One ioctl() names at most 16 queue pairs: for 40 it takes three (16, 16 and 8). */
 	CHECK(kernel.lists == 3);
 	for (i = 0; i < ARRAY_SIZE(qp); i++)
 		kwarp_forget_left(qp[i]);

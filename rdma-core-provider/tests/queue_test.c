@@ -157,8 +157,9 @@ static void test_wr_errors(void)
 
 #define RACE_POSTS	300000
 /*
- * Each thread spins for a time that grows from 0 to one of these numbers and starts again.  The
- * numbers are coprime, so that the steps of the threads meet in every order.
+ * Between two requests each of the two threads spins.  The number of its loops grows by 1 with each
+ * request, and starts again from 0 when it reaches the thread's number below.  The two numbers are
+ * coprime, so that the steps of the threads meet in every order.
  */
 #define RACE_KERNEL_SPIN	211
 #define RACE_POSTER_SPIN	97

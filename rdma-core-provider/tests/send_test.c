@@ -16,7 +16,9 @@
 /**
  * struct send_case - one request and the expected result
  * @ret: result of the post
- * @op, @kflags, @sge_out: opcode, flags and num_sge in the ring
+ * @op: opcode in the ring entry
+ * @kflags: flags in the ring entry, KWARP_WR_*
+ * @sge_out: num_sge in the ring entry
  * @remote: the ring entry has the remote address and key
  * @inval: the ring entry has the STag to invalidate
  */
@@ -354,9 +356,9 @@ static void test_doorbell(void)
 }
 
 /*
- * A post whose first @fails doorbells fail with @err, and what is expected: result of the post
- * (@ret) and number of doorbells (@rings).  @awake: after the failure the flag KWARP_RING_NEED_KICK
- * is clear: the kernel needs no doorbell any more.
+ * A post whose first @fails doorbells fail with @err, and what is expected: the result of the post
+ * (@ret) and the number of doorbells (@rings).  @awake: when the doorbell fails, the fake kernel
+ * clears the flag KWARP_RING_NEED_KICK: it needs no doorbell any more.
  */
 static const struct deaf_case {
 	const char *desc;

@@ -4,8 +4,9 @@
  *
  * Everything in this file is shared memory layout or uverbs driver data.  All
  * types have a fixed size, all padding is explicit, and no field ever carries a
- * kernel pointer.  The kernel reads each value that user space can write only once, and
- * validates it.  A wrong value makes the queue pair of the writer fail, and affects nobody else.
+ * kernel pointer.  Of each value that user space can write, the kernel makes one copy, and
+ * validates and uses only the copy.  A wrong value makes the queue pair of the writer fail, and
+ * affects nobody else.
  *
  * All fields are in host byte order.
  */
@@ -29,7 +30,7 @@
  */
 #define KWARP_UVERBS_ABI	1
 
-/* uverbs driver_id: "kw".  Not allocated upstream; the RDMA core does not check its range. */
+/* uverbs driver_id, "kw" in ASCII.  Not allocated upstream; the RDMA core accepts any number. */
 #define KWARP_DRIVER_ID		0x6b77
 
 /* ------------------------------------------------------------------ queues */
@@ -110,10 +111,10 @@ enum kwarp_wr_opcode {
 	KWARP_WR_READ		= 1,
 	KWARP_WR_SEND		= 2,
 	KWARP_WR_SEND_INV	= 3,	/* Send with Invalidate: inv_stag */
-	KWARP_WR_READ_INV	= 4,	/* kernel only: Read, then invalidate its sink */
+	KWARP_WR_READ_INV	= 4,	/* kernel consumers only: Read, then invalidate the sink */
 	KWARP_WR_LOCAL_INV	= 5,	/* invalidate inv_stag locally */
 	KWARP_WR_BIND_MW	= 6,	/* bind a memory window; type 1: length 0 unbinds it */
-	KWARP_WR_REG_MR		= 7,	/* kernel consumers only */
+	KWARP_WR_REG_MR		= 7,	/* kernel consumers only: make a fast-register MR valid */
 	KWARP_WR_WRITE_IMM	= 8,	/* Write, then Immediate Data: imm */
 	KWARP_WR_FETCH_ADD	= 9,	/* FetchAdd of compare_add */
 	KWARP_WR_CMP_SWAP	= 10,	/* CmpSwap: store swap if the old value is compare_add */
@@ -172,7 +173,7 @@ struct kwarp_sqe {
 
 /**
  * struct kwarp_rqe - fixed part of a receive queue entry
- * @id: wr_id
+ * @id: wr_id, returned in the completion
  * @num_sge: elements in the SGL that follows
  * @rsvd: zero
  *
@@ -241,7 +242,8 @@ struct kwarp_cqe {
  * ioctl(), creates it.  The commands KWARP_IOC_POSTED_* are ioctl()s on that file.  Their argument
  * is the number of a queue pair of this context or, for KWARP_IOC_POSTED_SENDS, the address of a
  * list of such numbers.  The kernel sends, or flushes, what has been posted to these queue pairs.
- * Errors: EINVAL: the context has no such queue pair; EIO: the device is gone.
+ * Errors: EINVAL: the context has no such queue pair, or the list is empty or too long; EIO: the
+ * device is gone; EINTR: the process is being killed; EFAULT: the list cannot be read.
  */
 enum kwarp_objects {
 	KWARP_OBJECT_DOORBELL = 0x1000,
@@ -260,8 +262,8 @@ enum kwarp_doorbell_open_attrs {
 
 /**
  * struct kwarp_doorbells - argument of KWARP_IOC_POSTED_SENDS: a doorbell for several send queues
- * @n: how many queue pairs, at least 1
- * @qpn: numbers of the queue pairs
+ * @n: number of queue pairs, 1 to 16
+ * @qpn: numbers (QPN) of these queue pairs
  */
 struct kwarp_doorbells {
 	__u32 n;
@@ -354,7 +356,7 @@ struct kwarp_create_qp_resp {
 };
 
 /**
- * struct kwarp_create_srq_resp - answer to create_srq
+ * struct kwarp_create_srq_resp - answer to create_srq, and to modify_srq that changes the size
  * @mmap_key: mmap offset of the ring
  * @mmap_len: octets to map
  * @size: entries, a power of two
