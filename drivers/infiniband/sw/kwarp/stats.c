@@ -24,9 +24,9 @@ static_assert(KWARP_STATS_ERRORS >= KWARP_PERR_COUNT);
 /* ------------------------------------------------------------------ the table */
 
 /*
- * Kinds of counters.  STREAM: of streams; SENT, RECEIVED: Terminates of one layer; ERROR: streams
- * that ended with one error; EVENT: one event of connection management; OTHER: a counter in struct
- * kwarp_dev.
+ * Kinds of counters.  STREAM: what streams have sent and received; SENT, RECEIVED: Terminates of
+ * one layer; ERROR: streams that ended with one error; EVENT: one event of connection management;
+ * OTHER: a single counter in struct kwarp_dev.
  */
 enum kind { STREAM, SENT, RECEIVED, ERROR, EVENT, OTHER };
 
@@ -308,7 +308,7 @@ u32 kwarp_stats_fill(struct kwarp_dev *kdev, u64 *values)
 	return ARRAY_SIZE(rows);
 }
 
-/* --------------------------------------------------------- what a counter counts */
+/* --------------------------------------------------------- counters of the RDMA core */
 
 /*
  * The core adds all values of a counter to those of the device, by index, so a counter has as many
@@ -354,7 +354,7 @@ static void unbind_stream(struct kwarp_stream_stats *told, struct kwarp_stats_st
 	stream->counter = NULL;
 }
 
-/* --------------------------------------------------------------------- streams */
+/* --------------------------------------------------------------------- list of streams */
 
 /**
  * kwarp_stats_add - add a queue pair's counters to the device's list
@@ -387,7 +387,7 @@ void kwarp_stats_init(struct kwarp_stats *stats)
 	INIT_LIST_HEAD(&stats->streams);
 }
 
-/* -------------------------------------------------------------------- counters */
+/* -------------------------------------------------------------------- bind and unbind */
 
 /**
  * kwarp_stats_bind - bind a queue pair to a counter of the RDMA core

@@ -76,7 +76,7 @@ static int test_sock_create_kern(struct net *net, int family, int type, int prot
 	return sock_create_kern(&init_net, family, type, proto, res);
 }
 
-/* -------------------------------------------------------------- all there are */
+/* -------------------------------------------------------------- all knobs */
 
 static const struct tested {
 	const char *name;
@@ -168,7 +168,7 @@ static void expect_default(struct kunit *test, const struct tested *k, union kno
 	poison(&want);
 	set_value(&want, k, &value);
 	KUNIT_EXPECT_MEMEQ(test, &defaults, &want, sizeof(want));
-	/* A poisoned name is no congestion control: a new device has "" (that of its namespace). */
+	/* A poisoned name cannot be pinned: a new device gets "", the namespace's default. */
 	if ((u8)defaults.congestion[0] == POISON) {
 		memset(defaults.congestion, 0, sizeof(defaults.congestion));
 		memset(want.congestion, 0, sizeof(want.congestion));
@@ -220,7 +220,7 @@ static void knobs_test_exit(struct kunit *test)
 	kwarp_knobs_fini(the_test->kdev);
 }
 
-/* --------------------------------------------------------------------- words */
+/* --------------------------------------------------------------------- accepted texts */
 
 /**
  * struct word - a text that a knob takes
@@ -531,7 +531,7 @@ static void test_congestion_gone(struct kunit *test)
 	kwarp_knobs_fini(t->next);
 }
 
-/* ---------------------------------------------------------- what there is at all */
+/* ---------------------------------------------------------- names and defaults */
 
 /*
  * The knobs, their order and their defaults are those of the administrator's guide, and the table
@@ -569,7 +569,7 @@ static void test_all(struct kunit *test)
 		KUNIT_EXPECT_PTR_EQ(test, knob_attrs[i], &all[i].knob->attr.attr);
 		KUNIT_EXPECT_STREQ(test, knob_attrs[i]->name, all[i].name);
 		KUNIT_EXPECT_EQ(test, knob_attrs[i]->mode, 0644);
-		/* The parameter's name follows the module's name and a dot. */
+		/* param->name is the module's name, a dot and the name of the knob. */
 		KUNIT_EXPECT_STREQ(test, strchr(all[i].param->name, '.') + 1, all[i].name);
 		KUNIT_EXPECT_EQ(test, all[i].param->perm, 0644);
 	}
@@ -597,7 +597,7 @@ static void test_counts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dev_attr_stashes_now.attr.mode, 0444);
 }
 
-/* --------------------------------------------------------------- who, and where */
+/* --------------------------------------------------------------- permissions and visibility */
 
 /*
  * A caller that sets a knob needs CAP_NET_ADMIN in the user namespace that owns the device's

@@ -49,7 +49,7 @@ static int happen(struct net_device *netdev, unsigned long event)
 	return ret;
 }
 
-/* An event reaches the link on this netdev, not the link on another. */
+/* An event of a netdev reaches the link on that netdev, and not the link on another netdev. */
 static void test_event(struct kunit *test)
 {
 	const struct event *c = test->param_value;
@@ -102,8 +102,8 @@ static void test_in_net(struct kunit *test)
 }
 
 /*
- * If another task unregisters a device, its namespace is in use, but kwarp_device_get_in_net() does
- * not return the device.
+ * While another task unregisters a device, the namespace of the device counts as in use, but
+ * kwarp_device_get_in_net() does not return the device.
  */
 static void test_in_net_unregistering(struct kunit *test)
 {

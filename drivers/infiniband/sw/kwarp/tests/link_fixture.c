@@ -49,7 +49,7 @@ static void note_no_link(struct rdma_link_ops *ops);
 #define kwarp_device_address_event	link_device_address_event
 #define kwarp_device_renamed		link_device_renamed
 #include "../device_list.c"
-/* The test decides whether a device is found by its netdev. */
+/* In link.c only: a device is found by its netdev if the test has set struct link_test.there. */
 #define kwarp_device_get_by_netdev	note_find
 #include "../link.c"
 #undef kwarp_device_get_by_netdev

@@ -152,7 +152,7 @@ static void test_dellink(struct kunit *test)
 	link_lose(t, 2);
 }
 
-/* ------------------------------------------------------------- begin and end */
+/* ------------------------------------------------------------- module init and exit */
 
 static const struct start {
 	const char *desc;

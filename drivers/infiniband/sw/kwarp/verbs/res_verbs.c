@@ -175,8 +175,8 @@ int kwarp_fill_mr(struct sk_buff *msg, struct ib_mr *ibmr)
 }
 
 /*
- * ib_device_ops.fill_res_cm_id_entry. No details are shown for an id that has no connection, and
- * for an id whose connection came in through another link.
+ * ib_device_ops.fill_res_cm_id_entry. No details are shown for an id that has neither a connection
+ * nor a listener, and for an id whose connection came in through another link.
  *
  * Context: process.
  * Return: 0, -EMSGSIZE.

@@ -133,7 +133,7 @@ static void test_ring(struct kunit *test)
 
 	belongs_to(c->whose);
 	expect_ring(test, c->cmd, c->arg, c->ret, c->log);
-	/* A second call gives the same: the first one has changed nothing. */
+	/* The first call has changed nothing, so a second call has the same result and log. */
 	expect_ring(test, c->cmd, c->arg, c->ret, c->log);
 }
 

@@ -110,7 +110,7 @@ int rdma_user_mmap_entry_insert_range(struct ib_ucontext *ibuc, struct rdma_user
 {
 	if (vt_is_fault(FAULT_MAP) || vt->maps == VT_MAPS)
 		return -ENOMEM;
-	/* libsiw takes a key in this page for "nothing to map". */
+	/* libsiw takes the key SIW_INVAL_UOBJ_KEY for "nothing to map": use only pages after it. */
 	if (min <= SIW_INVAL_UOBJ_KEY >> PAGE_SHIFT || max < min)
 		return -EINVAL;
 	kref_init(&entry->ref);
@@ -141,7 +141,7 @@ void rdma_user_mmap_entry_remove(struct rdma_user_mmap_entry *entry)
 	rdma_user_mmap_entry_put(entry);
 }
 
-/* Find the entry for the offset and length of @vma; it has to belong to @ibuc. */
+/* Find the entry of @ibuc that has exactly the offset and the length of @vma. */
 struct rdma_user_mmap_entry *rdma_user_mmap_entry_get(struct ib_ucontext *ibuc,
 						      struct vm_area_struct *vma)
 {

@@ -261,7 +261,10 @@ static void test_consumers(struct kunit *test)
 	destroy_qp();
 }
 
-/* The post_send verb with no request rings the doorbell of libsiw; a request is refused. */
+/*
+ * libsiw rings its doorbell by the post_send verb without a request.  A request in the verb is
+ * refused, because libsiw posts requests only to its ring.
+ */
 static void test_post(struct kunit *test)
 {
 	const struct ib_send_wr wr = { .opcode = IB_WR_SEND }, *bad = NULL;

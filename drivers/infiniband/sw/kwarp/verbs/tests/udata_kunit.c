@@ -99,7 +99,10 @@ static void test_request_fault(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_udata_request(udata, req, KNOWN), -EFAULT);
 }
 
-/* The answer is cut to the room for it, or filled up with zeroes; nothing is written after that. */
+/*
+ * The answer is cut to the length of the process's buffer (@room), or the rest of the buffer is
+ * filled with zeroes; nothing is written after the buffer.
+ */
 static void test_answer(struct kunit *test)
 {
 	u8 want[KNOWN], got[LONG];
@@ -149,7 +152,7 @@ static void test_answer_fault(struct kunit *test)
 	udata = vt_udata(test, 0, KNOWN);
 	KUNIT_EXPECT_EQ(test, kwarp_udata_answer(udata, answer, KNOWN), -EFAULT);
 	KUNIT_EXPECT_EQ(test, kwarp_udata_none(udata), -EFAULT);
-	/* There is room for the answer, but none for the zeroes after it. */
+	/* The buffer's first KNOWN octets are mapped: the answer is written, the zeroes fault. */
 	udata->outbuf = vt->page + PAGE_SIZE - KNOWN;
 	KUNIT_EXPECT_EQ(test, kwarp_udata_answer(udata, answer, KNOWN), 0);
 	udata->outlen = LONG;

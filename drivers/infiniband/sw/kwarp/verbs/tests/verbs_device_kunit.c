@@ -154,7 +154,7 @@ static void test_gid(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_query_gid(ibdev, 1, 0, &gid), 0);
 	KUNIT_EXPECT_MEMEQ(test, gid.raw, mac, ETH_ALEN);
 	KUNIT_EXPECT_MEMEQ(test, gid.raw + ETH_ALEN, zero, sizeof(gid) - ETH_ALEN);
-	/* The second GID, for programs that take the first one for unused (it ends in zeroes). */
+	/* The second GID is for programs that take the first for unused, as it ends in zeroes. */
 	KUNIT_EXPECT_EQ(test, kwarp_query_gid(ibdev, 1, 1, &gid), 0);
 	KUNIT_EXPECT_MEMEQ(test, gid.raw, mac, ETH_ALEN);
 	KUNIT_EXPECT_EQ(test, gid.global.interface_id, ibdev->node_guid);
