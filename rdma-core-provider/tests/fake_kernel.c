@@ -27,7 +27,7 @@ void cq_add(struct kwarp_cq *cq, uint64_t id, uint32_t qpn)
 	__atomic_store_n(&cq->hdr->prod, prod + 1, __ATOMIC_RELEASE);
 }
 
-/* A doorbell for several queue pairs counts as one doorbell for each of them. */
+/* In kernel.rings a doorbell for several queue pairs counts as one doorbell for each of them. */
 static void ring_list(int fd, const struct kwarp_doorbells *bells)
 {
 	uint32_t i;

@@ -13,7 +13,7 @@
 #include "kwarp.h"
 
 #define SLOTS		8
-#define MAX_WR		6	/* entries that may be posted: fewer than SLOTS */
+#define MAX_WR		6	/* entries that may be posted at a time: fewer than SLOTS */
 #define MAX_SGE		4
 #define MAX_INLINE	64
 #define SQ_STRIDE	128

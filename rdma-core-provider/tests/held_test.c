@@ -51,7 +51,7 @@ static const struct {
 
 /*
  * Each call by which the program shows that it has nothing else to do (idlers[]) rings the doorbell
- * once, whether it is for the send CQ or for the receive CQ.
+ * once, whether the call is for the send CQ or for the receive CQ.
  */
 static void test_held(void)
 {
@@ -97,7 +97,7 @@ static void test_held_busy(void)
 	CHECK(kwarp_poll_cq(&cq->vcq.cq, 1, &wc) == 1 && wc.wr_id == 1);
 	CHECK(kwarp_poll_cq(&cq->vcq.cq, 1, &wc) == 1 && wc.wr_id == 2);
 	CHECK(kernel.rings == 0 && cq->hdr->polls == polls + 2);
-	/* A completion that the doorbell causes is found by the same poll. */
+	/* The poll finds nothing, rings, and finds the completion that the doorbell causes. */
 	kernel.completes = cq;
 	CHECK(kwarp_poll_cq(&cq->vcq.cq, 1, &wc) == 1);
 	CHECK(kernel.rings == 1);

@@ -291,7 +291,7 @@ static void test_send_inline(void)
 static void test_send_full(void)
 {
 	struct ibv_send_wr wr[MAX_WR + 2], *bad = NULL;
-	struct kwarp_qp *qp = qp_make(0xfffffffd);	/* the index wraps in the chain */
+	struct kwarp_qp *qp = qp_make(0xfffffffd);	/* prod wraps to 0 within the chain */
 	uint32_t cons = 0xfffffffd, n = 0;
 	int i, round;
 

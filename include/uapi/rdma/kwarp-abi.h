@@ -45,8 +45,8 @@
  *	SQ, RQ, SRQ: written by the kernel; slots before it may be reused.
  *	CQ: written by user space after it has read the entries.
  * @flags: KWARP_RING_*; written by the kernel
- * @arm: CQ only: KWARP_CQ_ARM_*; written by user space to ask for an event and
- *	cleared by the kernel (atomic exchange) when it raises one.
+ * @arm: CQ only: KWARP_CQ_ARM_*; written by user space to ask for an event, and
+ *	cleared by the kernel (atomic exchange) when the kernel raises the event.
  * @cons_rsvd: padding to a cache line
  * @polls: CQ only: number of polls so far, written by user space; the kernel sees by it whether
  *	the program polls
@@ -83,7 +83,7 @@ struct kwarp_ring_hdr {
 #define KWARP_RING_NEED_KICK		(1U << 0)
 /* Flag: the send queue is held: the doorbell may be rung later, for several requests together. */
 #define KWARP_RING_HELD		(1U << 2)
-/* Flag: the queue pair is in error: requests are flushed.  CQ: a completion was lost. */
+/* Flag: SQ, RQ: the queue pair is in error: requests are flushed.  CQ: a completion was lost. */
 #define KWARP_RING_ERROR		(1U << 1)
 
 /*
@@ -110,13 +110,13 @@ enum kwarp_wr_opcode {
 	KWARP_WR_WRITE		= 0,
 	KWARP_WR_READ		= 1,
 	KWARP_WR_SEND		= 2,
-	KWARP_WR_SEND_INV	= 3,	/* Send with Invalidate: inv_stag */
-	KWARP_WR_READ_INV	= 4,	/* kernel consumers only: Read, then invalidate the sink */
+	KWARP_WR_SEND_INV	= 3,	/* Send with Invalidate of inv_stag */
+	KWARP_WR_READ_INV	= 4,	/* kernel consumers only: Read, invalidate the sink's STag */
 	KWARP_WR_LOCAL_INV	= 5,	/* invalidate inv_stag locally */
 	KWARP_WR_BIND_MW	= 6,	/* bind a memory window; type 1: length 0 unbinds it */
 	KWARP_WR_REG_MR		= 7,	/* kernel consumers only: make a fast-register MR valid */
-	KWARP_WR_WRITE_IMM	= 8,	/* Write, then Immediate Data: imm */
-	KWARP_WR_FETCH_ADD	= 9,	/* FetchAdd of compare_add */
+	KWARP_WR_WRITE_IMM	= 8,	/* Write, then Immediate Data (imm) */
+	KWARP_WR_FETCH_ADD	= 9,	/* FetchAdd: add compare_add */
 	KWARP_WR_CMP_SWAP	= 10,	/* CmpSwap: store swap if the old value is compare_add */
 	KWARP_WR_MAX
 };
@@ -189,7 +189,7 @@ struct kwarp_rqe {
 /* Completion opcodes (kwarp_cqe.opcode): enum kwarp_wr_opcode, or these. */
 #define KWARP_WC_RECV		0x80
 #define KWARP_WC_RECV_INV	0x81	/* the peer's Send has invalidated inv_stag */
-#define KWARP_WC_RECV_IMM	0x82	/* Immediate Data: imm; no data in the buffers */
+#define KWARP_WC_RECV_IMM	0x82	/* Immediate Data (imm); no data in the buffers */
 
 /* Completion status (kwarp_cqe.status). */
 enum kwarp_wc_status {
@@ -318,7 +318,7 @@ struct kwarp_alloc_ucontext_resp {
  * struct kwarp_create_cq_resp - answer to create_cq (and resize_cq)
  * @mmap_key: offset to give to mmap() for the ring
  * @mmap_len: octets to map
- * @cq_id: number of the CQ, for diagnostics
+ * @cq_id: number of the CQ, for diagnostics; 0 from resize_cq
  * @size: entries in the ring, a power of two
  */
 struct kwarp_create_cq_resp {

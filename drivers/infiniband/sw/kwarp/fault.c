@@ -13,7 +13,7 @@
 #include <linux/fault-inject.h>
 
 #define LATE_MS		20
-/* .verbose is 0, because test scripts would take its call traces in the log for bugs. */
+/* With .verbose > 0 each fault logs a call trace, which test scripts would take for a bug. */
 #define OFF_AND_SILENT	{ .interval = 1, .times = ATOMIC_INIT(1), .require_end = ULONG_MAX,	\
 			  .stacktrace_depth = 32, .verbose = 0,				\
 			  .ratelimit_state = RATELIMIT_STATE_INIT_DISABLED }

@@ -463,8 +463,8 @@ static struct attribute *knob_attrs[] = {
 
 /*
  * A device that is shared between network namespaces (rdma system netns shared) appears in each
- * of them, as a separate sysfs device with the same groups. Show the knobs only where the device
- * is managed, and in the namespace of its netdev.
+ * of them, as a separate sysfs device with the same groups. Show the knobs only in the main sysfs
+ * device (coredev), and in that of the namespace of the netdev.
  */
 static umode_t knob_visible(struct kobject *kobj, struct attribute *attr, int i)
 {

@@ -56,7 +56,7 @@ struct row {
  * What each counter counts, in reStructuredText: scripts/reference.py makes
  * Documentation/reference/counters.rst from it.
  *
- * @tx_fpdus, @rx_fpdus: FPDUs.
+ * @tx_fpdus, @rx_fpdus: FPDUs that were sent, or received.
  * @tx_octets, @rx_octets: Octets of the FPDUs' payload.
  * @tx_batches: Batches (the FPDUs of one socket call) that TCP has taken as a whole.
  * @tx_blocked: Times that TCP's send buffer was full: the peer, or the network, is slower.
@@ -176,7 +176,7 @@ u32 kwarp_stats_count(void)
 	return ARRAY_SIZE(rows);
 }
 
-/* Return: number of counters of a queue pair, which are the first ones of the device. */
+/* Return: number of counters that a queue pair has; they come first among those of the device. */
 u32 kwarp_stats_stream_count(void)
 {
 	u32 n = 0;

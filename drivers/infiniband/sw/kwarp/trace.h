@@ -139,7 +139,8 @@ TRACE_EVENT(kwarp_doorbell,
 /*
  * A message is complete in the batch (the FPDUs of one socket call) that is given to TCP next.
  *
- * @request: 1: for a request in the send queue; 0: a response to the peer, or a Terminate
+ * @request: 1: for a request in the send queue; 0: a response to the peer, a Terminate, or an RTR
+ *	(the first message of RFC 6581's peer-to-peer mode)
  * @index: index of the request in the send queue
  */
 TRACE_EVENT(kwarp_tx_message,

@@ -37,7 +37,7 @@ static int give_cq_ring(struct kwarp_cq *cq, struct kwarp_ring *ring,
 	if (ret) {
 		rdma_user_mmap_entry_remove(*map);
 		*map = NULL;
-		/* The mmap entry owned the memory of the ring, and has freed it. */
+		/* The memory of the ring belonged to the mmap entry, and was freed with it. */
 		ring->hdr = NULL;
 	}
 	return ret;
