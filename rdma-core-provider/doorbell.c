@@ -19,7 +19,7 @@
 
 #include "kwarp.h"
 
-/* Has the kernel asked for a doorbell?  If so, the kernel looks at the ring only after one. */
+/* Has the kernel asked for a doorbell?  If so, it does not look at the ring until one is rung. */
 static bool needs_doorbell(const struct kwarp_wq *wq)
 {
 	return __atomic_load_n(&wq->ring.hdr->flags, __ATOMIC_SEQ_CST) & KWARP_RING_NEED_KICK;
@@ -34,7 +34,7 @@ static bool needs_doorbell(const struct kwarp_wq *wq)
  *
  * Return: 0; EIO: the device is gone; another errno value: the ioctl() failed (a security
  * module may forbid it) and the kernel still waits for a doorbell, so the requests stay in
- * the ring.  ENOMEM and EINVAL are never returned, because a program would take them for
+ * the ring.  EIO also replaces ENOMEM and EINVAL, because a program would take these for
  * "not posted" and post the requests again.  If the ioctl() fails but the kernel needs no
  * doorbell any more, the result is 0: the requests will complete or be flushed.
  */
@@ -104,7 +104,7 @@ void kwarp_forget_left(struct kwarp_qp *qp)
  * kwarp_posted_send() - ring the doorbell after a post, or leave the requests in the ring
  * @qp: queue pair; no lock needed
  *
- * Return: as kwarp_ring_doorbell().
+ * Return: 0 if no doorbell is rung, otherwise as kwarp_ring_doorbell().
  */
 int kwarp_posted_send(struct kwarp_qp *qp)
 {
@@ -146,7 +146,7 @@ static uint32_t next_left(struct kwarp_cq *cq, unsigned int *n)
 		take_left(cq, left);
 		qp = left->qp;
 		prod = __atomic_load_n(&qp->sq.ring.hdr->prod, __ATOMIC_RELAXED);
-		/* No doorbell if one was rung for the other CQ, or the kernel has sent all. */
+		/* No doorbell if the other CQ has rung, or the kernel has taken all requests. */
 		if (prod == __atomic_load_n(&qp->rung, __ATOMIC_RELAXED) ||
 		    prod == __atomic_load_n(&qp->sq.ring.hdr->cons, __ATOMIC_RELAXED))
 			continue;

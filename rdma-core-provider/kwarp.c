@@ -221,7 +221,7 @@ static const struct verbs_device_ops kwarp_dev_ops = {
 };
 
 /*
- * Find out from the name of its file to which release of rdma-core the loaded libibverbs belongs.
+ * Find out to which release of rdma-core the loaded libibverbs belongs, from the name of its file.
  * Return: the release, "56.1" for libibverbs.so.1.14.56.1; NULL: the file has another kind of name.
  */
 static const char *libibverbs_release(char path[PATH_MAX])

@@ -41,8 +41,8 @@ struct kwarp_context {
  * @mask: entries - 1
  * @cons: index of the next entry to read
  * @released: value of hdr->cons: entries before it were released to the kernel
- * @cur: entry that the read_*() calls of an extended CQ look at
- * @polls: value of hdr->polls
+ * @cur: entry of an extended CQ that the ibv_wc_read_*() calls read
+ * @polls: number of polls so far, which is written to hdr->polls
  * @empty: the last ibv_next_poll() has found nothing
  * @busy: number of polls in a row that have found a completion while @left was not empty; 0 after
  *	a poll has rung doorbells; a hint, accessed without a lock

@@ -173,7 +173,7 @@ static unsigned int n_left(const struct kwarp_cq *cq)
 	return __atomic_load_n(&cq->n_left, __ATOMIC_RELAXED);
 }
 
-/* Ring for up to DOORBELLS_PER_POLL of @left queue pairs.  Return: number of these. */
+/* Ring for @left queue pairs, but at most DOORBELLS_PER_POLL.  Return: the smaller number. */
 static unsigned int ring_some_doorbells(struct kwarp_cq *cq, unsigned int left)
 {
 	unsigned int n = left < DOORBELLS_PER_POLL ? left : DOORBELLS_PER_POLL;

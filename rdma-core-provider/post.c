@@ -113,8 +113,8 @@ static void put_range(struct kwarp_sqe *sqe, uint32_t rkey,
  * @rkey: new key of the window; only the low octet may differ from mw->rkey
  * @info: region, range and rights of the window
  *
- * The kernel checks the rights and the range of the region when it binds.  If they
- * are violated, the request completes with IBV_WC_MW_BIND_ERR.
+ * The kernel checks the rights and the range of the region when it binds the window.  If
+ * the bind exceeds them, the request completes with IBV_WC_MW_BIND_ERR.
  *
  * Return: 0; EINVAL: the bind can never succeed.
  */
@@ -145,7 +145,7 @@ static bool sge_list_ok(const struct send_op *op, const struct ibv_send_wr *wr)
 	return total <= UINT32_MAX;	/* a DDP message length has 32 bits */
 }
 
-/* Copy inline payload to the place after the fixed part; false if it is too long. */
+/* Copy inline payload to the end of the fixed part of the entry.  Return: false: it is too long. */
 static bool put_inline(struct kwarp_qp *qp, struct kwarp_sqe *sqe,
 		       const struct ibv_send_wr *wr)
 {

@@ -19,7 +19,7 @@
 
 /**
  * struct kwarp_ring - a work queue as its producer sees it
- * @hdr: head of the mapping; NULL if the queue does not exist
+ * @hdr: header of the mapped ring; NULL if the queue does not exist
  * @entries: first slot
  * @stride: octets per slot
  * @mask: slots - 1
@@ -64,7 +64,7 @@ static inline bool kwarp_ring_full(struct kwarp_ring *ring)
 }
 
 /**
- * kwarp_ring_publish() - hand every entry before @prod to the kernel
+ * kwarp_ring_publish() - hand every entry before ring->prod to the kernel
  * @ring: work queue, its lock held
  */
 static inline void kwarp_ring_publish(struct kwarp_ring *ring)

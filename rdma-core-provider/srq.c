@@ -68,9 +68,9 @@ err_free:
 }
 
 /*
- * The kernel has moved the posted receives into a new ring: map it instead of the old one. If that
- * fails, the SRQ has no ring, and posts fail from then on, because the kernel uses the new ring
- * already.
+ * The kernel has moved the posted receives into a new ring: map the new ring instead of the old
+ * one. If the mapping fails, the SRQ has no ring, and posts fail from then on, because the kernel
+ * uses the new ring already.
  */
 static int srq_remap(struct kwarp_srq *srq, const struct kwarp_create_srq_resp *resp)
 {

@@ -21,7 +21,7 @@ static struct kwarp_qp *ex_to_kqp(struct ibv_qp_ex *qpx)
 	return container_of(qpx, struct kwarp_qp, vqp.qp_ex);
 }
 
-/* Record the first error of the batch, which will then not be published. */
+/* Record the first error of a batch: wr_complete() will then not publish the batch. */
 static void void_batch(struct kwarp_qp *qp, int err)
 {
 	if (!qp->wr.err)

@@ -111,10 +111,10 @@ enum kwarp_wr_opcode {
 	KWARP_WR_READ		= 1,
 	KWARP_WR_SEND		= 2,
 	KWARP_WR_SEND_INV	= 3,	/* Send with Invalidate of inv_stag */
-	KWARP_WR_READ_INV	= 4,	/* kernel consumers only: Read, invalidate the sink's STag */
+	KWARP_WR_READ_INV	= 4,	/* kernel consumers: Read, then invalidate the sink's STag */
 	KWARP_WR_LOCAL_INV	= 5,	/* invalidate inv_stag locally */
 	KWARP_WR_BIND_MW	= 6,	/* bind a memory window; type 1: length 0 unbinds it */
-	KWARP_WR_REG_MR		= 7,	/* kernel consumers only: make a fast-register MR valid */
+	KWARP_WR_REG_MR		= 7,	/* kernel consumers: make a fast-register MR valid */
 	KWARP_WR_WRITE_IMM	= 8,	/* Write, then Immediate Data (imm) */
 	KWARP_WR_FETCH_ADD	= 9,	/* FetchAdd: add compare_add */
 	KWARP_WR_CMP_SWAP	= 10,	/* CmpSwap: store swap if the old value is compare_add */
