@@ -195,8 +195,8 @@ static void test_cq_home(struct kunit *test)
 }
 
 /*
- * The ring of a program, also one made by a resize, is charged to the process; the ring of a kernel
- * consumer is charged to no process.
+ * The ring of a program, also one made by a resize, is charged to the memory cgroup of the process;
+ * the ring of a kernel consumer is charged to no process.
  */
 static void test_cq_payer(struct kunit *test)
 {

@@ -167,12 +167,15 @@ static void test_kernel(struct kunit *test)
 	vt_destroy_qp(test);
 }
 
-/* The rings of a program are charged to the process; those of a kernel consumer to no process. */
+/*
+ * The rings of a program are charged to the memory cgroup of the process; those of a kernel
+ * consumer are charged to no process.
+ */
 static void test_payer(struct kunit *test)
 {
 	struct ib_qp_init_attr attr = vt_qp_attr();
 
-	vt->unpaid = 0;			/* the fixture's CQs are a kernel consumer's */
+	vt->unpaid = 0;			/* do not count the rings of the fixture's CQs */
 	KUNIT_ASSERT_EQ(test, vt_create_user(test, &attr), 0);
 	KUNIT_EXPECT_EQ(test, vt->paid, 1);
 	KUNIT_EXPECT_EQ(test, vt->unpaid, 0);

@@ -129,8 +129,8 @@ static void test_modify_request(struct kunit *test)
 }
 
 /*
- * iw_cm gets a stand-in (cm/cm_qp.c) instead of a queue pair, and modifies that: the call goes to
- * connection management.
+ * iw_cm gets a stand-in (cm/cm_qp.c) instead of a queue pair.  If iw_cm modifies the stand-in, the
+ * call goes to connection management.
  */
 static void test_modify_stand_in(struct kunit *test)
 {
