@@ -81,8 +81,8 @@ struct socket;
  * @connect_timeout: Time for TCP to connect, and again for the peer to send its Reply.  A
  *	connection fails after twice that time at the latest, including a second attempt.
  *
- * @half_open_max: Number of connections of a listener that may be in their startup at a time,
- *	refused ones included.  More connections wait in TCP's accept queue.
+ * @half_open_max: Number of connections of a listener that its program has not accepted yet, at a
+ *	time, refused ones included.  More connections wait in TCP's accept queue.
  *
  *	If connections wait in the accept queue, a connection that has made no progress for a second
  *	is ended, or after ten seconds if it waits for the program to accept or reject.  The count

@@ -41,7 +41,7 @@ struct socket;
  *	0: each post sends at once
  * @congestion: TCP's congestion control, by name; "": that of the network namespace
  * @connect_timeout: seconds for TCP to connect, and again for the peer's Reply
- * @half_open_max: connections of one listener that may be in MPA startup, or refused, at a time
+ * @half_open_max: connections of one listener that may wait for accept, or be refused, at a time
  * @keepalive: seconds after which the connection to a silent peer ends; 0: never.  If not 0, it is
  *	an upper limit for @user_timeout
  * @linger_timeout: seconds for the peer to close, too, after this end has sent its FIN

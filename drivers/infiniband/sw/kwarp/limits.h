@@ -58,16 +58,16 @@
 
 /*
  * Knob half_open_max: its default, smallest and largest value.  The knob limits how many
- * connections of a listener have not finished MPA startup, or were refused.  Each needs a socket
- * and some KiB.
+ * connections of a listener are half-open: the ULP has not accepted them, or they were refused and
+ * have not ended yet.  Each needs a socket and some KiB.
  */
 #define KWARP_HALF_OPEN		1024
 #define KWARP_HALF_OPEN_MIN	16
 #define KWARP_HALF_OPEN_MAX	65536
 /*
- * A half-open connection has not finished MPA startup, or was refused.  If a listener has as many
- * half-open connections as the knob half_open_max allows, and others wait, the listener ends the
- * half-open connections that have been in the same state for this time, milliseconds.
+ * If a listener has as many half-open connections as the knob half_open_max allows, and others
+ * wait, the listener ends the half-open connections that have been in the same state for this time,
+ * milliseconds.
  */
 #define KWARP_EVICT_AGE_MS		1000
 /*
