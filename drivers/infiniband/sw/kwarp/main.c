@@ -37,8 +37,6 @@ static void __exit kwarp_exit(void)
 	kwarp_wq_exit();
 	kwarp_cm_exit();
 	kwarp_debug_exit();
-	/* No RCU callback of this module may run after its code is gone: wait for pending ones. */
-	rcu_barrier();
 }
 
 module_init(kwarp_init);
