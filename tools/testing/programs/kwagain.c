@@ -18,7 +18,7 @@
 #include <string.h>
 
 #define EVENT_MS	30000
-#define DEPTH		5	/* not a power of two: cycles begin at different places of queues */
+#define DEPTH		5	/* not a power of two: cycles begin at different places of a ring */
 #define LEN		200
 #define SEND		1000	/* wr_id of Sends; those of receives are smaller */
 #define STALE		2000	/* wr_id of the receive that is posted after a connection's end */
@@ -173,7 +173,7 @@ static void receive_one(unsigned int cycle, unsigned int message, unsigned int i
 		kw_die(KW_MISMATCH, "message %u of cycle %u is not what was sent", message, cycle);
 }
 
-/* Two messages go to the server, and one comes back.  Return: number of receives used. */
+/* Two messages go to the server, and one comes back. Return: number of receives this end used. */
 static unsigned int exchange(unsigned int cycle)
 {
 	if (opt.server) {

@@ -38,7 +38,7 @@ enum word { COUNTER, LOCK, NUMBER, WORDS = 8 };
  * struct offer - what the server tells each queue pair
  * @words: address of the words
  * @slots: address of the slots of this queue pair
- * @rkey: STag of both
+ * @rkey: STag of the memory of words and slots
  * @index: number of the queue pair
  */
 struct offer {
@@ -51,7 +51,7 @@ struct conn {
 	struct ibv_cq *cq;
 	struct ibv_mr *mr;
 	struct offer peer;
-	uint64_t *buf;		/* results of DEPTH operations, and a slot */
+	uint64_t *buf;		/* client: DEPTH results, a slot; server: number of this conn */
 	pthread_t thread;
 };
 

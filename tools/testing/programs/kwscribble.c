@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #define MAX_MAPS	32
-#define HEAD_LEN	128	/* octets at the start of a ring that may have indices and flags */
+#define HEAD_LEN	128	/* octets at the start of a mapping: indices and flags, if any */
 #define CHILD_END_MS	20000
 #define CONNECT_MS	20000
 

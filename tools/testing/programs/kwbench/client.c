@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * kwbench is a benchmark: the rate or latency of one kind of traffic between two processes.
- * This file: the client, which measures.
+ * This file: the client, which measures. A note is a message with the number of operations that an
+ * end has counted; a credit says that the client may send more messages.
  */
 #include "kwbench.h"
 #include "measure.h"
@@ -234,7 +235,7 @@ static void compare_one(struct kb_run *run, struct kb_qp *qp)
 
 /*
  * Compare the client's and the server's counts, one queue pair after the other, because there is
- * memory for only one note (message with the count).
+ * memory for only one note to send and one received note.
  */
 void kb_client_compare(struct kb_run *run)
 {
@@ -262,8 +263,8 @@ static long free_kib(void)
 }
 
 /*
- * The first connection is made before the measurement, so that memory which all connections share
- * does not count.
+ * Make connections, and print how much less memory is free for each of them. The first connection
+ * is made before the measurement, so that memory which all connections share does not count.
  */
 void kb_client_memory(struct kb_run *run, const char *addr, const char *port)
 {

@@ -33,8 +33,8 @@ static unsigned int recv_depth(const struct kb_run *run)
 /*
  * Length of the send queue: room for the operations under way; for the requests since the last
  * signaled one, whose places become free only when a later signaled request completes (the Read
- * that ends a phase, see kwbench.h, uses one of these places); and for the Sends that return
- * credits.
+ * after the last operation of a measurement uses one of these places); and for the Sends that
+ * return credits.
  */
 static unsigned int send_depth(const struct kb_run *run)
 {

@@ -11,6 +11,7 @@
  *
  * The client chooses the parameters of a run and sends them in its private data.  A rate is
  * measured over a number of operations, which a warm-up has found to take the requested time.
+ * A phase is one number of operations: the warm-up has several phases, the measurement one or more.
  * Each phase ends with a Read on each queue pair: the response comes after all earlier operations
  * are placed at the far end, so everything that is counted has arrived.  Processor time is that of
  * the whole machine, both ends, user and kernel: the time of all processors without the idle time.
@@ -44,7 +45,7 @@ enum { KB_OUT, KB_IN, KB_NOTES };
 /**
  * struct kb_qp - one connection
  * @id: has the queue pair and, at the client, an event channel of its own
- * @peer: where Writes go and Reads come from
+ * @peer: the peer's memory: target of Writes, source of Reads
  * @queued: requests in the send queue that are not known to be complete
  * @unsignaled: requests since the last signaled one
  * @credits: Sends that the peer has receives for (client)
@@ -65,7 +66,7 @@ struct kb_qp {
 /**
  * struct kb_run - one end of a run
  * @cfg: what the client asked for
- * @qp: the first @qps are in use
+ * @qp: connections, of which the first @qps are in use
  * @mem: source of @half octets, then sink of the same size, see kb_sink()
  * @half: the size of an operation; for atomic operations a word for each queue pair
  * @notes: notes to send and received, in the same memory after the sink
@@ -136,8 +137,8 @@ void kb_number(struct kb_run *run, struct kb_qp *qp, struct ibv_send_wr *wr);
 /* Count a received operation if its immediate data is the next number. */
 void kb_hear(struct kb_run *run, struct kb_qp *qp, const struct ibv_wc *wc);
 /*
- * Return: this queue pair's word for atomic operations. With kb_sink() as @half: the word that they
- * change (server); with run->mem: the value that the last one returned (client).
+ * Return: this queue pair's word for atomic operations. With kb_sink() as @half: the word that the
+ * operations change (server); with run->mem: the value that the last operation returned (client).
  */
 uint64_t *kb_word(const struct kb_run *run, const struct kb_qp *qp, uint8_t *half);
 /* Client, when all atomic operations are complete: check the value that the last one returned. */

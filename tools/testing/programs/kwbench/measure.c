@@ -18,11 +18,11 @@
 #include <unistd.h>
 
 #define MAX_SAMPLES	(1 << 21)
-/* A phase of the warm-up has at most so many times the operations of the phase before it. */
+/* A phase of the warm-up has at most this many times the operations of the phase before it. */
 #define MAX_GROWTH	16.0
 /* The warm-up ends with a phase whose rate is less than this times that of the phase before it. */
 #define MAX_GAIN	1.5
-/* The warm-up ends in any case after so many phases that took long enough. */
+/* The warm-up ends in any case after this number of phases that took long enough. */
 #define MAX_TRIES	4
 /* A measurement that took less than this share of the requested time is continued. */
 #define LEAST_SHARE	0.9

@@ -39,12 +39,12 @@ struct kb_config {
 	uint16_t op, flags;
 	uint16_t qps;
 	uint16_t depth;		/* requests outstanding per queue pair */
-	uint64_t addr;		/* where the server writes: the client's sink */
+	uint64_t addr;		/* the client's sink: target of the server's answers to Writes */
 	uint32_t rkey;
 };
 
 /**
- * struct kb_window - the server's memory, which the server sends when it accepts
+ * struct kb_window - address and STag of the server's memory, which its accept sends to the client
  */
 struct kb_window {
 	uint64_t addr;
@@ -52,7 +52,8 @@ struct kb_window {
 };
 
 /**
- * struct kb_note - a Send with a count, from the client after its last operation, and the answer
+ * struct kb_note - a Send with a count: from the client after its last operation, and the server's
+ * answer
  * @count: operations on this connection: the number posted (client) or received in order (server)
  */
 struct kb_note {

@@ -76,7 +76,10 @@ static void request(struct server *s, const struct kwcm_event *ev)
 	struct kb_qp *qp;
 	int rv;
 
-	/* Free the objects of a client that was killed, to make room for the next client. */
+	/*
+	 * If all connections so far have ended, and the client has not made the others, it was
+	 * killed: free its objects, to make room for the next client.
+	 */
 	if (run->pd && s->closed && s->closed == run->qps)
 		end_run(s);
 	if (!acceptable(s, ev, &cfg)) {
@@ -132,8 +135,8 @@ static bool has_work(const struct kb_run *run)
 }
 
 /*
- * May the server sleep until an event, instead of polling? If the client asks for that, or in a run
- * of atomic operations, in which the server only waits for the client's note.
+ * May the server sleep until an event, instead of polling? Yes, if the client asks for that, or if
+ * a run measures the rate of atomic operations: then the server only waits for the client's note.
  */
 static bool may_sleep(const struct kb_config *cfg)
 {
@@ -153,7 +156,7 @@ static void answer(struct kb_run *run, struct kb_qp *qp)
 			run->cfg.size, true);
 	} else if (++qp->owed == run->cfg.depth) {
 		qp->owed = 0;
-		/* In a counted run a message with data is a note, so a credit has no data. */
+		/* If both ends count, a Send with data is a note, so a credit has no data. */
 		kb_post(run, qp, IBV_WR_SEND, KB_CREDIT, imm ? 0 : 1, true);
 	}
 }
@@ -232,7 +235,10 @@ static bool sleep_for_either(struct server *s)
 	return fds[0].revents & POLLIN;
 }
 
-/* Return: true if it is time to look for connection events. */
+/*
+ * Handle completions until an event comes, or LOOK_EVERY polls have found none. Return: true if it
+ * is time to look for connection events.
+ */
 static bool serve_some(struct server *s)
 {
 	unsigned int idle;

@@ -102,7 +102,10 @@ static bool polls(const struct tcp_run *run)
 	return run->cfg.flags & KB_LATENCY && !(run->cfg.flags & KB_EVENTS);
 }
 
-/* With @may_poll receive without sleeping.  Return: false if the connection has ended. */
+/*
+ * Receive @len octets; if @may_poll is set, poll instead of sleeping. Return: false if the
+ * connection has ended.
+ */
 static bool recv_all(int fd, void *buf, size_t len, bool may_poll)
 {
 	ssize_t n;
@@ -237,7 +240,10 @@ void kb_tcp_measure(const struct kb_config *cfg, const char *addr, const char *p
 
 /* ----------------------------------------------------------------- server */
 
-/* Account for @n octets that have been read. Blocks follow each other without a gap. */
+/*
+ * Count @n octets that have been read, and answer blocks that are complete and begin with ECHO.
+ * Return: false if the connection has ended.
+ */
 static bool take(struct tcp_run *run, unsigned int i, const uint8_t *buf, size_t n)
 {
 	size_t part;
@@ -258,7 +264,7 @@ static bool take(struct tcp_run *run, unsigned int i, const uint8_t *buf, size_t
 	return true;
 }
 
-/* Return: false if the connection has ended. */
+/* Read once, and count the octets. Return: false if the connection has ended. */
 static bool read_some(struct tcp_run *run, unsigned int i, int flags)
 {
 	ssize_t n = recv(run->fd[i], run->block, run->len, flags);
@@ -299,7 +305,7 @@ static void read_many(struct tcp_run *run)
 	close(set);
 }
 
-/* Accept a connection and read its configuration. Return: -1 if none comes. */
+/* Accept a connection and read its configuration. Return: its socket, or -1 if none comes. */
 static int accept_one(int listener, struct kb_config *cfg)
 {
 	int fd = accept(listener, NULL, NULL);

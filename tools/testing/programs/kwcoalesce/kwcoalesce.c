@@ -190,16 +190,17 @@ static const struct test {
 	{ "poll", run_poll, 1000, 0, 10, true },
 	{ "arm", run_arm, 1000, 0, 10, true },
 	/*
-	 * Neither end polls in time, so there are timeouts: at most 64, which is 128 for each
-	 * thousand of the 500 rounds. At each of the two ends the device stops holding after 4
-	 * timeouts that count (KWARP_COALESCE_MISSES), and of up to 8 timeouts only one counts
+	 * Neither end polls in time, so there are timeouts: at most 2 * 4 * 8 = 64, which is 128
+	 * for each thousand of the 500 rounds. At each of the 2 ends the device stops holding after
+	 * 4 timeouts that count (KWARP_COALESCE_MISSES), and of up to 8 timeouts only one counts
 	 * (KWARP_COALESCE_IDLE).
 	 */
 	{ "sleep", run_sleep, 500, 2, 128, false },
 	{ "leave", run_leave, 20, 1, 4000, false },
 	/*
 	 * After 4 timeouts (KWARP_COALESCE_MISSES) the device does not hold the next 4096 Writes
-	 * (KWARP_COALESCE_OBEY), which is more than the rounds that are left.
+	 * (KWARP_COALESCE_OBEY), which is more than the rounds that are left. So there are at most
+	 * 4 timeouts in 300 rounds, fewer than 20 for each thousand.
 	 */
 	{ "spin", run_spin, 300, 0, 20, false },
 	{ "realtime", run_realtime, 300, 0, 0, false },

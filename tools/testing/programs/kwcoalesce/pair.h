@@ -52,9 +52,9 @@ void kc_poll_cq(struct kc_end *e, int which);
 void kc_poll_all(struct kc_end *e);
 /* Request an event for the next completion in cq[which]. */
 void kc_arm(struct kc_end *e, int which);
-/* Post a request whose data is slot @i of the buffer. */
+/* Post a request. Its data is slot @i of the buffer; a slot has room for one message. */
 void kc_post_request(struct kc_end *e, struct ibv_send_wr *wr, unsigned int i);
-/* Post a Write from @p->a to @p->b. The key of its contents is its number. */
+/* Post a Write from @p->a to @p->b. kw_fill() makes its contents from its number. */
 void kc_post_write(struct kc_pair *p);
 void kc_post_recv(struct kc_end *e);
 /* True if the last Write has arrived, and so all Writes before it. */

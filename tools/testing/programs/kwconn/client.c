@@ -18,7 +18,7 @@ static bool no_way(int err)
 	       (err == ENETUNREACH || err == EHOSTUNREACH || err == ETIMEDOUT);
 }
 
-/* Start the attempt again. The failed one does not count. */
+/* Drop a failed attempt, which does not count: the main loop then begins another one. */
 static void begin_anew(struct kn_conn *c)
 {
 	kn_drop(c);
@@ -42,7 +42,10 @@ static void begin(struct rdma_event_channel *ch, const struct sockaddr *dst)
 	begin_anew(c);
 }
 
-/* If a connection was lost and not closed, the queue pair has an asynchronous event: print it. */
+/*
+ * A connection was lost, not closed, so the queue pair must have an asynchronous event: wait up to
+ * 5 s for the event, and print it.
+ */
 static void say_async_event(struct kn_conn *c)
 {
 	struct pollfd fd = { .fd = c->id->verbs->async_fd, .events = POLLIN };

@@ -88,8 +88,8 @@ struct kn_conn *kn_new_conn(struct rdma_cm_id *id)
 	struct kn_conn *c;
 
 	/*
-	 * Search from the first free slot, not from slot 0: the search must take less time than the
-	 * connection, because connections are measured.
+	 * Search from the first free slot, not from slot 0: with thousands of connections a search
+	 * of all slots would take longer than to connect, and the time to connect is measured.
 	 */
 	for (c = kn_conns + first_free; c < kn_conns + kn_slots; c++)
 		if (!c->id)

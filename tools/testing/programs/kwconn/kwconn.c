@@ -2,7 +2,7 @@
 /*
  * kwconn is a test program that makes many connections, one after the other and at the same time.
  *
- * The server accepts every request, echoes one message per connection and survives every failure;
+ * The server accepts every connect request, echoes each message and survives every failure;
  * with -r the server rejects every request, with -q it never answers. The client connects,
  * exchanges a message, compares it, and disconnects, again and again. With -x the client expects
  * that every attempt is refused in time. With -i the client leaves the connection idle until the
@@ -14,7 +14,8 @@
  *
  * With -D at both ends, connect and accept have that much private data, which is compared.
  *
- * With -f an attempt that fails because there is no route to the peer is repeated.
+ * With -f an attempt that fails because there is no route to the peer, or no answer from it, is
+ * repeated.
  *
  * With -H all connections are open at the same time, and end together when the last message has
  * come back; -P is then the number of connections that are being made at a time.

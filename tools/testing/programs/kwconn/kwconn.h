@@ -10,7 +10,7 @@
 #include "kwtest.h"
 
 #define KN_MSG_LEN	64
-/* Keys of the private data of a connect and of an accept, see kw_fill(). */
+/* Keys from which kw_fill() makes the private data of a connect and of an accept. */
 #define KN_CONNECT_DATA	0xd0
 #define KN_ACCEPT_DATA	0xd1
 #define KN_MAX_DATA	250
@@ -19,7 +19,7 @@
  * struct kn_conn - a slot for one connection
  * @id: NULL if the slot is free
  * @buf: memory of two messages: one to send, one to receive
- * @key: key of the contents of the message (client)
+ * @key: key from which kw_fill() makes the message (client)
  * @since: when the attempt to connect began, ms
  * @established: the connection was established
  * @echoed: the message came back (client), or was sent back (server)
@@ -39,7 +39,7 @@ struct kn_conn {
  * @idle: -i, the connection stays idle
  * @rejects: -r, the server rejects each request
  * @ignores: -q, the server never answers a request
- * @flaps: -f, an attempt without a route is repeated
+ * @flaps: -f, an attempt that finds no route, or gets no answer, is repeated
  * @limit: -T, time limit for a connection, seconds
  * @data: -D, octets of private data
  */

@@ -65,9 +65,13 @@ static void create_queues(struct kd_conn *c, struct ibv_pd *pd)
 {
 	struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_RC };
 
-	/* Room for two requests per operation, as many acknowledgments, hello and bye. */
+	/*
+	 * Room for two requests per outstanding operation of this end, an acknowledgment per
+	 * operation of the peer, hello and bye; and for unsignaled requests, at most a quarter,
+	 * which are complete but not known to be.
+	 */
 	c->sq.depth = 4 * c->cfg.window + 4;
-	/* Room for the peer's messages, its acknowledgments, hello and bye. */
+	/* Room for a message and an acknowledgment per outstanding operation, hello and bye. */
 	c->recv_depth = 2 * c->cfg.window + 2;
 	if (c->cfg.flags & KD_EVENT)
 		c->channel = ibv_create_comp_channel(c->id->verbs);
@@ -190,7 +194,7 @@ void kd_conn_teardown(struct kd_conn *c)
 
 /* ------------------------------------------------------------ connecting */
 
-/* Time limit for connecting. Option -T may raise it: hundreds may connect at the same time. */
+/* Time limit for connecting, ms. Option -T may raise it: hundreds may connect at the same time. */
 static int cm_ms(const struct kd_conn *c)
 {
 	return c->stall_ms > CM_MS ? c->stall_ms : CM_MS;

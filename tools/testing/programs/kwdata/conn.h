@@ -2,8 +2,9 @@
 /*
  * kwdata is a test program: random Writes, Reads and Sends, whose contents both ends check.
  * This file: one connection, with its verbs resources, posting and connecting. The issuer posts
- * the operations of this end; the checker checks the effects of those of the peer. Operation n of a
- * direction uses slot n modulo "window", the number of outstanding operations.
+ * the operations of this end; the checker checks the effects of those of the peer. A slot is for
+ * one outstanding operation of a direction: there are cfg.window slots, and operation n uses slot
+ * n modulo cfg.window. The peer's operations access memory of the checker, see struct kd_window.
  */
 #ifndef KWDATA_CONN_H
 #define KWDATA_CONN_H
@@ -32,8 +33,9 @@ enum kd_spoil {
  * @pieces: source or sink in @arena
  * @op: the operation
  * @n: number of the operation
- * @source_gen: how often the peer has rewritten the source window
- * @wait: number of completions and acknowledgments until the operation is done; 0: slot is free
+ * @source_gen: how often the peer has rewritten the memory that Reads of this slot read
+ * @wait: number of completions and acknowledgments that the operation still needs; 0: the slot is
+ *	free
  */
 struct kd_slot {
 	struct kd_region arena;
@@ -45,10 +47,10 @@ struct kd_slot {
 };
 
 /**
- * struct kd_window - the checker's side of a slot: memory that the peer's operations access
- * @target: target of Writes
- * @source: source of Reads
- * @source_gen: how often @source was rewritten
+ * struct kd_window - the checker's side of a slot: two regions that the peer's operations access
+ * @target: memory to which the peer writes
+ * @source: memory from which the peer reads
+ * @source_gen: how often the checker has rewritten @source
  */
 struct kd_window {
 	struct kd_region target;
@@ -67,7 +69,8 @@ struct kd_recv {
 /**
  * struct kd_posted - what the program knows about an entry of the send queue
  * @slot: slot of the operation to which the request belongs, or -1
- * @restore: the source may be overwritten when the request completes
+ * @restore: the request is a Write, Read or Send of the plan (not a control message): the guard
+ *	pattern is written over its source or sink when the request completes
  */
 struct kd_posted {
 	int slot;
@@ -160,7 +163,7 @@ void kd_post(struct kd_conn *c, struct ibv_send_wr *wr, const struct kd_posted *
 void kd_ctl_wr(struct kd_conn *c, unsigned int ahead, enum kd_ctl_kind kind, uint64_t n,
 	       struct ibv_send_wr *wr, struct ibv_sge *sge);
 void kd_post_ctl(struct kd_conn *c, enum kd_ctl_kind kind, uint64_t n);
-/* Post the first message, which has the addresses of the windows (struct kd_remote). */
+/* Post the first message, which has the addresses of the memory that the peer may access. */
 void kd_post_hello(struct kd_conn *c);
 void kd_post_recv(struct kd_conn *c, unsigned int index);
 /*

@@ -172,8 +172,8 @@ void kd_sent(struct kd_conn *c, uint64_t last)
 		if (p->restore && s->op.type == KD_READ)
 			check_sink(c, s, what);
 		/*
-		 * Overwrite the source at once: if the device still reads it, the peer gets wrong
-		 * octets and finds them.
+		 * Overwrite the source or sink at once. If the device still reads a source, the
+		 * peer gets wrong octets and finds them.
 		 */
 		if (p->restore && !c->quirks)
 			kd_restore(&s->arena, &s->pieces, UINT32_MAX, what);

@@ -8,17 +8,18 @@
  * plan ("issuer"), and the other end checks the effect ("checker"):
  *
  *  Write  the issuer fills the source, and posts the Write and a control message. The
- *         checker compares the target window and the memory around it, and acknowledges.
+ *         checker compares the target and the memory around it, and acknowledges.
  *  Send   the same without a control message: the Send itself is the message.
  *  Read   the issuer compares the sink when the Read completes. Some Reads are followed
  *         by a fenced control message: the checker then rewrites the source at once.
  *
  * The issuer overwrites a source buffer as soon as it has polled the completion. All memory that no
- * operation should touch has a guard pattern. The pattern is checked around the message after each
- * operation, and in all memory now and then and at the end.
+ * operation should touch has a guard pattern. The pattern is checked around the data of each
+ * operation where they arrive, and in all memory now and then and at the end.
  *
- * An operation belongs to slot (number mod window), which has buffers at the issuer and windows at
- * the checker; a slot is free again when its operation is done.
+ * There are as many slots as operations may be outstanding, and operation n belongs to slot (n mod
+ * number of slots). A slot has memory for sources and sinks at the issuer, and memory that the
+ * issuer's Writes and Reads access at the checker; it is free again when its operation is done.
  *
  *   plan.c    the plan, pure functions
  *   mem.c     regions, pieces, guard patterns

@@ -22,7 +22,7 @@
 #define ZONE		512U	/* octets of a guard zone, and of a check beside a message */
 #define LEAD		(2 * PAGE)	/* most room before the first piece */
 #define GAP		96U	/* largest gap between two pieces */
-#define FULL_EVERY	64U	/* one of so many checks covers the whole region */
+#define FULL_EVERY	64U	/* one of this many checks covers the whole region */
 
 static size_t min_size(size_t a, size_t b)
 {

@@ -19,7 +19,7 @@
  * @len: octets, without the guard zones
  * @all: octets with the guard zones, a multiple of the page size
  * @fd: file of the dma-buf; -1: ordinary memory
- * @key: key of the guard pattern, see kw_fill()
+ * @key: key from which kw_fill() makes the guard pattern
  * @mr: registrations, each of all @len octets; pieces use them in turn
  * @mrs: number of registrations
  * @align: pieces start at multiples of this

@@ -15,7 +15,7 @@ const char *const kd_type_name[KD_TYPES] = {
 	[KD_SEND] = "send",
 };
 
-/* Lengths at which the number of segments, pages or batches changes. */
+/* Lengths at or near which the number of segments, of pages, or of parts of a message changes. */
 static const uint32_t edges[] = {
 	0, 1, 2, 3, 4, 5, 7, 8, 63, 64, 65, 128, 255, 256, 257, 511, 512, 513,
 	1407, 1408, 1409, 1424, 1426, 1427, 1428, 1429, 1430, 1431, 1432, 1436, 1440, 1448, 1460,
@@ -25,7 +25,8 @@ static const uint32_t edges[] = {
 
 /*
  * Choose a random length up to @max, mostly a small one: its number of bits is the smaller of two
- * random numbers. So ten thousand operations of up to 4 MiB have some 600 MiB together.
+ * random numbers. Of 8 lengths one is from the table edges, and of 500 one is @max. So ten thousand
+ * operations of up to 4 MiB have some 600 MiB together.
  */
 static uint32_t draw_len(struct kw_rng *rng, uint32_t max)
 {
@@ -43,7 +44,10 @@ static uint32_t draw_len(struct kw_rng *rng, uint32_t max)
 	return len > max ? max : len;
 }
 
-/* Choose a random offset of a window: page aligned, so that the data end at its end, or any. */
+/*
+ * Choose a random offset of @len octets in the @span octets that the operation may access: a
+ * multiple of the page size, the offset at which the data end at the end of the memory, or any.
+ */
 static uint32_t draw_offset(struct kw_rng *rng, uint32_t span, uint32_t len)
 {
 	uint32_t room = span - len;

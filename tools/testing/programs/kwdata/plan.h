@@ -28,7 +28,7 @@ enum kd_type {
  * struct kd_plan - parameters from which the operations of one direction are derived
  * @seed: different for each connection and direction
  * @max_len: largest operation, octets
- * @span: octets of a window: the memory that the peer's Writes or Reads may access
+ * @span: octets of the remote memory that a Write or Read may access
  * @types: types of operations: 1 << enum kd_type
  * @spare: no Reads that siw is known to answer wrongly
  */
@@ -44,8 +44,8 @@ struct kd_plan {
  * struct kd_op - one operation
  * @type: Write, Read or Send
  * @len: octets
- * @roff: offset in the remote window (Write, Read)
- * @key: key of its contents, see kw_fill() (Write, Send)
+ * @roff: offset in the remote memory (Write, Read)
+ * @key: key from which kw_fill() makes its contents (Write, Send)
  * @refill: a Read after which the checker rewrites the source
  */
 struct kd_op {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * kwdata is a test program: random Writes, Reads and Sends, whose contents both ends check.
- * This file: what client and server tell each other: the configuration, the addresses of memory
- * windows, and control messages. Issuer: the end that posts an operation; checker: the other end.
+ * This file: what client and server tell each other: the configuration, the addresses of memory,
+ * and control messages. Issuer: the end that posts an operation; checker: the other end. Slot: what
+ * an end has for one outstanding operation of a direction.
  */
 #ifndef KWDATA_PROTOCOL_H
 #define KWDATA_PROTOCOL_H
@@ -27,7 +28,7 @@ struct kd_config {
 	uint32_t max_len;
 	uint64_t seed;
 	uint64_t count;		/* operations per direction; UINT64_MAX: until stopped */
-	uint16_t window;	/* operations outstanding per direction */
+	uint16_t window;	/* operations outstanding per direction: number of slots */
 	uint16_t conns;		/* number of connections */
 	uint16_t index;		/* number of this connection */
 	uint16_t flags;
@@ -37,8 +38,8 @@ struct kd_config {
 };
 
 /**
- * struct kd_remote - addresses and STags of the peer's two windows for one slot (outstanding
- *	operation): the target of Writes, and the source of Reads
+ * struct kd_remote - addresses and STags of the checker's memory for one slot: the target of
+ *	Writes, and the source of Reads
  */
 struct kd_remote {
 	uint64_t target, source;
@@ -55,7 +56,7 @@ enum kd_ctl_kind {
 /**
  * struct kd_ctl - a control message. No Send of a plan has the same length.
  * @n: number of an operation
- * @fill: contents that depend on @kind and @n, see kw_fill()
+ * @fill: octets that kw_fill() makes from @kind and @n, so that damage is found
  */
 struct kd_ctl {
 	uint32_t magic;

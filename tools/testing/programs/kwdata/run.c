@@ -20,7 +20,10 @@
 
 volatile bool kd_stop;
 
-/* True if both ends have said bye: the send queue can have only acknowledgments and the bye. */
+/*
+ * True if both ends have said bye, and no acknowledgment waits to be posted: the send queue can
+ * have only acknowledgments and the bye.
+ */
 static bool agreed(const struct kd_conn *c)
 {
 	return c->peer_bye && c->bye_posted && !c->acks.count;

@@ -41,7 +41,7 @@ struct where {
  *	the last events of this round
  * @established, @ended: connections of this round
  * @mem: the region
- * @then: contents of @mem after deregistration
+ * @then: what @mem contained right after ibv_dereg_mr() had returned
  */
 struct target {
 	struct rdma_cm_id *listener, *ids[CONNS], *waiting[CONNS];

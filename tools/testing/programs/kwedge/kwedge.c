@@ -6,7 +6,7 @@
  *
  * srq-limit	Sends from a peer use up shared receives: the owner gets an event in time
  * srq-domain	the same with shared receives in a protection domain of their own
- * cq-overflow	a completion queue that nobody polls overflows (client of a kwconn server)
+ * cq-overflow	a completion queue that nobody polls overflows; needs a server: kwconn -s
  * dereg	memory is deregistered while a peer writes into it
  * depth	a connection requests more Reads at once than the device supports
  *

@@ -229,7 +229,7 @@ static void expect_cq_err(struct kwe_end *e)
 			kw_die(KW_MISMATCH, "the queue pair lives on");
 }
 
-/* Send a message to a kwconn server, and receive its answer. */
+/* Send a message to the server (test program kwconn), and receive the echo. */
 static void say_and_hear(struct kwe_end *e)
 {
 	struct ibv_wc wc;

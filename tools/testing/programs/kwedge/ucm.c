@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * kwedge, a test program: change a request of librdmacm before it goes to the kernel, so that the
- * kernel gets a value that librdmacm would refuse. See ucm.h. This is a separate file, because
- * the kernel's header and librdmacm's cannot be included together.
+ * kernel gets a value that librdmacm would refuse. This is a separate file, because the kernel's
+ * header and librdmacm's cannot be included together.
  */
 #include "ucm.h"
 

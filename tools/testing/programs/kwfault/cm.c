@@ -4,8 +4,8 @@
  * This file: rdma_connect() and rdma_accept().
  *
  * Either the call fails, or an event reports the result for the connection, in time, and no object
- * is left.  This thread's counter does not count what a worker or a softirq allocates: the test
- * suite makes such allocations fail at random while it runs "kwfault connect -n".
+ * is left.  Only allocations of the calling thread are counted, not those of a worker or a softirq.
+ * The test suite makes the others fail at random while it runs "kwfault connect -n".
  */
 #include "kwcm.h"
 #include "kwfault.h"
@@ -49,8 +49,8 @@ static void drop_qp(struct rdma_cm_id *id, struct ibv_cq *cq)
 }
 
 /*
- * Connect once, and let the @n-th allocation fail (0: none).  *ret gets 0 or errno.  Return: has an
- * allocation failed?
+ * Connect once, and let the @n-th allocation of rdma_connect() fail (0: none).  *ret gets 0 or
+ * errno.  Return: has an allocation failed?
  */
 static bool connect_once(const char *addr, const char *port, unsigned int n, int *ret)
 {
@@ -115,7 +115,10 @@ unsigned int kf_connect(const char *addr, const char *port, unsigned int cycles,
 	return wrong;
 }
 
-/* Accept once, and let the @n-th allocation fail.  Return: was there an @n-th allocation? */
+/*
+ * Accept once, and let the @n-th allocation of rdma_accept() fail.  Return: was there an @n-th
+ * allocation?
+ */
 static bool accept_once(struct rdma_cm_id *id, unsigned int n, struct kf_count *c,
 			unsigned int *wrong)
 {

@@ -44,7 +44,7 @@ void kf_arm(unsigned int n)
 		kw_die(KW_SETUP, "cannot set fail-nth: %s", strerror(errno));
 }
 
-/* Number of allocations that are left until one fails. */
+/* Number of allocations until one fails; 0: it has failed. */
 static unsigned int left_in(int fd)
 {
 	char text[16] = "";

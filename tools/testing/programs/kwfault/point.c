@@ -80,7 +80,7 @@ static void tear_down(struct link *l)
 {
 	struct kwcm_event ev;
 
-	/* Ignore an error: a connection that has failed is disconnected already. */
+	/* Ignore an error: if the connection has failed, it is disconnected already. */
 	rdma_disconnect(l->id);
 	if (kwcm_expect(l->id->channel, RDMA_CM_EVENT_DISCONNECTED, CONNECT_MS, &ev))
 		kw_die(KW_STALL, "FAILED: the connection does not end");

@@ -24,7 +24,7 @@
 
 /**
  * struct env - objects for the calls
- * @id: id with queue pair @qp; connected to a kwconn server for verbs that need a connection
+ * @id: id with queue pair @qp; for verbs that need a connection, connected to a server (kwconn)
  * @pd, @cq, @mr, @qp: working objects
  * @buf: @len octets
  * @obj: the object of the call that is being tried
@@ -329,7 +329,7 @@ static const struct verb verbs[] = {
 
 static const struct verb connected[] = {
 	{ "bind-mw", alloc_mw, post_bind, bound, true },
-	/* A kwconn server answers only one message of a connection. */
+	/* The server, kwconn, sends the message back. */
 	{ "post-send", NULL, post_small, echoed, true },
 	{ "disconnect", NULL, disconnect, nothing, true },
 };
@@ -354,7 +354,7 @@ static bool one_point(struct env *e, const struct verb *v, unsigned int n, struc
 	if (ret && (v->must || !hit || (ret != ENOMEM && ret != EFAULT))) {
 		kw_say("FAILED %s, point %u: %s", v->name, n, strerror(ret));
 		++*wrong;
-		/* Call again without a fault: now the object has to be destroyed. */
+		/* Call again without a fault: now the verb, such as a destroy, has to succeed. */
 		if (v->must && v->call(e))
 			kw_die(KW_MISMATCH, "FAILED %s, once more", v->name);
 		ret = 0;
@@ -416,7 +416,7 @@ static void tear_down(struct env *e)
 	free(e->buf);
 }
 
-/* Like one_point(), with a new connection: kwconn answers only once on each. */
+/* Like one_point(), on a new connection, which ends afterwards. */
 static bool connected_point(const char *addr, const char *port, const struct verb *v,
 			    unsigned int n, struct kf_count *c, unsigned int *wrong)
 {

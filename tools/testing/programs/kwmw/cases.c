@@ -105,7 +105,7 @@ static void invalidate_invalid(void)
 	km_done(&c, KM_WRITE, km_win(), 5);
 	km_expect_memory(5);
 	km_peer_inv(&c);
-	/* The peer has already invalidated the window, so both of these find it invalid. */
+	/* The peer has invalidated the window, so both local invalidates find it invalid. */
 	km_local_inv(&c);
 	km_local_inv(&c);
 	km_bind_window(&c, KM_RW);
@@ -246,7 +246,7 @@ static void reregistered(void)
 	kw_say("ok registered anew");
 }
 
-/* The process ends with a window of each type bound. One window is older than its region. */
+/* End the process with a window of each type bound. That of type 1 is older than the region. */
 static void leave_bound(void)
 {
 	struct km_conn c = accept_one();

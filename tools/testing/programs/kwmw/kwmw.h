@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwmw is a test program for memory windows, from allocation to every way in which they end. See
- * kwmw.c.
+ * kwmw is a test program for memory windows, from allocation to every way in which they end. The
+ * window is in the server's memory; the server sends commands, and the client does what they say.
  */
 #ifndef KWMW_H
 #define KWMW_H
@@ -22,7 +22,7 @@ enum km_what { KM_WRITE, KM_READ, KM_SEND_INV };
  * @what: enum km_what
  * @refused: the server's device has to refuse it and to end the connection
  * @addr: where, in the server's memory
- * @key: key of the contents to write, or to find by a Read
+ * @key: key from which kw_fill() makes the contents to write, or to find by a Read
  */
 struct km_command {
 	uint32_t what, refused;
@@ -45,7 +45,10 @@ struct km_conn {
 /* Options -a and -p. */
 extern const char *km_addr, *km_port;
 
-/* The two roles. Return: the exit code of the program. */
+/*
+ * The two roles. Return: the exit code of the program. With @leave (option -x) the server runs no
+ * cases, but ends while windows are bound, so that the kernel has to clean up.
+ */
 int km_client(void);
 int km_server(bool leave);
 
@@ -63,17 +66,19 @@ void km_post_msg(struct km_conn *c, enum ibv_wr_opcode opcode, uint32_t rkey);
 void km_make_conn(struct km_conn *c, struct rdma_cm_id *id, struct ibv_pd *pd);
 void km_drop_conn(struct km_conn *c);
 
-/* window.c: the server's memory and its window; window.c explains each function */
+/* window.c: the server's memory (buffer km_buf, region km_mr) and its window (km_mw) */
 extern uint8_t *km_buf;
 extern struct ibv_pd *km_pd;
 extern struct ibv_mr *km_mr;
 extern struct ibv_mw *km_mw;
-extern uint32_t km_named;
+extern uint32_t km_named; /* STag that the client has to use; 0: that of the window */
 
+/* Fill the memory with the contents that it has before a case. */
 void km_fill(void);
 void km_expect_memory(uint64_t key);
 void km_make_memory(int access);
 void km_drop_memory(void);
+/* Return: address of the window's first octet. */
 uint64_t km_win(void);
 void km_post_bind(struct km_conn *c, uint64_t off, uint64_t len, unsigned int access);
 void km_bind_window(struct km_conn *c, unsigned int access);
@@ -81,6 +86,7 @@ void km_bind_type_1(struct km_conn *c, uint64_t len, unsigned int access);
 void km_post_local_inv(struct km_conn *c, uint32_t rkey);
 void km_local_inv(struct km_conn *c);
 void km_peer_inv(struct km_conn *c);
+/* Send the client a command, without waiting for its effect. */
 void km_tell(struct km_conn *c, enum km_what op, uint64_t at, uint64_t key, bool is_refused);
 void km_done(struct km_conn *c, enum km_what op, uint64_t at, uint64_t key);
 void km_tried(struct km_conn *c, enum km_what op, uint64_t at);

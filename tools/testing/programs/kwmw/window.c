@@ -6,7 +6,7 @@
  */
 #include "kwmw.h"
 
-#define BEFORE		1	/* key of the contents before a case */
+#define BEFORE		1	/* kw_fill() makes the contents before a case from this key */
 
 uint8_t *km_buf;
 struct ibv_pd *km_pd;
@@ -20,8 +20,8 @@ void km_fill(void)
 }
 
 /*
- * The window must have the contents of @key, or those from before the case if @key is 0. The memory
- * around the window must be unchanged.
+ * The window must have the contents that kw_fill() makes from @key, or, if @key is 0, those from
+ * before the case. The memory around the window must be unchanged.
  */
 void km_expect_memory(uint64_t key)
 {

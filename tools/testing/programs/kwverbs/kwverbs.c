@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwverbs: every wrong call has to fail with the right errno and leave nothing behind; a few calls
- * that only look wrong have to succeed.
+ * kwverbs: every wrong call has to fail with the right errno, and change nothing; a few calls that
+ * only look wrong have to succeed.
  *
  *	kwverbs -a addr -p port [-k CASE]... [-o] [-v]
  *

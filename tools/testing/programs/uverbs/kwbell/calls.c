@@ -75,7 +75,7 @@ static uint64_t number(const struct call *c)
 	return numbers[c->whose] + c->plus;
 }
 
-/* Does the argument fit into an unsigned long, which may have 32 bits only? */
+/* Does the argument fit into an unsigned long, which has 32 bits on some machines? */
 static bool can_be_said(const struct call *c)
 {
 	return number(c) <= (unsigned long)-1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * kwbell is a test program for doorbells: files on which an ioctl() ("ring") tells the driver that
- * requests were posted. See kwbell.c.
+ * requests were posted. Only the context (open device) that owns a queue pair may ring for it.
  */
 #ifndef KWBELL_H
 #define KWBELL_H

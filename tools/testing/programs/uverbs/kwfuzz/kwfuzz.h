@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwfuzz is a fuzzer: it makes random system calls on a uverbs device.
- * See kwfuzz.c.
+ * kwfuzz is a fuzzer: it makes random system calls on a uverbs device, in several processes and
+ * threads. A doorbell is a file; an ioctl() on it ("ring") tells the driver that requests were
+ * posted.
  */
 #ifndef KWFUZZ_H
 #define KWFUZZ_H
