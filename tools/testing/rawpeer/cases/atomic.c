@@ -450,7 +450,7 @@ static void add_at_once(struct rp *r)
 
 /*
  * Receive AT_ONCE Responses. No value may come twice, on the same connection or on the other one.
- * @seen: values that came on either.
+ * @seen: one octet for each value, not 0 if the value has come on either connection.
  */
 static void take_values(struct rp *r, uint8_t *seen)
 {

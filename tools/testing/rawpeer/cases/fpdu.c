@@ -339,7 +339,7 @@ static void split_everywhere(struct rp *r)
 		split_at(r, &segs[0], at);
 		split_at(r, &segs[1], at);
 		rp_expect(r, &answer);
-		/* Send a Send only every seventh time: the consumer has 8 receive buffers. */
+		/* Only each seventh cut is tried with a Send, too: there are 8 receive buffers. */
 		if (at % 7)
 			continue;
 		taken.wr = at / 7 - 1;

@@ -169,7 +169,7 @@ static bool stuck(struct rp *r)
 	return !r->failed;
 }
 
-/* Fail if more than @limit milliseconds have passed since @since. */
+/* Fail if more than @limit ms, times the run's factor for time limits, have passed since @since. */
 static void within(struct rp *r, int64_t since, int64_t limit, const char *what)
 {
 	int64_t took = kw_now_ms() - since;

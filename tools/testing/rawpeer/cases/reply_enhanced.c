@@ -89,8 +89,8 @@ static void rtr_forms(struct rp *r)
 
 /*
  * Try values of ORD in the Reply. The consumer has asked for an IRD of 4; the device can raise that
- * to its limit of 128, but not beyond (error 2/0/6). 0x3fff says that the Responder does not
- * negotiate its ORD.
+ * to its limit of 128, but not beyond (then a Terminate with error 2/0/6 has to come). 0x3fff says
+ * that the Responder does not negotiate its ORD.
  */
 static void depths_in(struct rp *r)
 {

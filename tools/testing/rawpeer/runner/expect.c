@@ -75,7 +75,7 @@ static size_t make_terminate(struct rp *r, const struct rp_step *s, uint8_t *buf
 
 /*
  * Return the asynchronous event that the consumer has to get for this error. A wrong access of the
- * peer to memory (error 0/1/any, or 1/1/0 to 1/1/3) has an event of its own, see
+ * peer to memory (layer/type/code 0/1/any, or 1/1/0 to 1/1/3) has an event of its own, see
  * Documentation/protocol.rst.
  */
 static enum ibv_event_type event_of(uint16_t err)

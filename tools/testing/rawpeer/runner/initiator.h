@@ -15,12 +15,13 @@
 
 /**
  * struct rp_offer - a Request, and the Reply that has to come
- * @rev, @flags: of the Request; C and M are added as the command line says
+ * @rev, @flags: of the Request; C (CRC) and M (markers) are added as the command line says
  * @pd_len: octets of private data, without IRD and ORD
- * @ird, @ord: half words of the Request with their flags, if its flag S is set
+ * @ird, @ord: if flag S of the Request is set: its half words for IRD and ORD, with flags A to D
+ *	(RFC 6581)
  * @c_ird, @c_ord: IRD and ORD that the consumer asks for
  * @reply: flags of the Reply, without C and M
- * @r_ird, @r_ord: half words of the Reply with their flags, if its flag S is set
+ * @r_ird, @r_ord: the same half words of the Reply, if its flag S is set
  * @told: octets of private data in the consumer's event
  */
 struct rp_offer {

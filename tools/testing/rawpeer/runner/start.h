@@ -29,14 +29,18 @@ void rp_ended(struct rp *r, unsigned int how);
  */
 void rp_finish(struct rp *r);
 
-/* Flags A and B of the IRD half word, C and D of the ORD half word (RFC 6581 section 9). */
+/*
+ * Half words for IRD and ORD (RFC 6581 section 9): flags A and B are the upper two bits of the IRD
+ * half word, flags C and D those of the ORD half word; so A and C have the same value. This flag C
+ * (the RTR may be a Write) is not flag C of a startup frame (use CRCs).
+ */
 #define RP_A		0x8000
 #define RP_B		0x4000
 #define RP_C		0x8000
 #define RP_D		0x4000
-#define RP_DEPTH	0x3fff
+#define RP_DEPTH	0x3fff	/* the other bits: the IRD or ORD itself */
 
-/* Return flags C and M for the raw peer's startup frames, as the command line says. */
+/* Return flags C (use CRCs) and M (markers) for startup frames, as the command line says. */
 uint8_t rp_flags(void);
 /* Make the frame an enhanced one (RFC 6581), with these half words for IRD and ORD. */
 void rp_depths(struct kwraw_mpa *m, uint16_t ird, uint16_t ord);

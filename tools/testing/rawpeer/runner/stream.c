@@ -97,7 +97,7 @@ static void choose_atomic(struct kw_rng *rng, struct rp_step *s)
 	s->compare_mask = kw_below(rng, 4);
 }
 
-/* Choose a correct segment. */
+/* Choose a segment with correct headers. */
 static void choose(struct kw_rng *rng, bool windowed, struct rp_step *s)
 {
 	static const enum kwraw_op ops[] = {

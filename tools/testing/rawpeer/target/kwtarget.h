@@ -25,7 +25,7 @@
  *	recv SIZE			post another receive: ok WR_ID
  *	post VERB LKEY ADDR LEN RKEY TO FLAGS IMM A B
  *					post a request: ok WR_ID, or no ERRNO; an atomic
- *					operation adds or compares A, and stores B
+ *					operation adds A, or compares with A and stores B
  *	wc T				the next completion: ok WR_ID STATUS OPCODE LEN FLAGS
  *					STAG IMM
  *	arm				ask for an event at the next solicited completion

@@ -178,7 +178,7 @@ int kwraw_send_fpdu(struct kwraw *c, const void *ulpdu, uint16_t len, unsigned i
 
 /**
  * struct reader - an FPDU that is being received
- * @start: stream position of ULPDU_Length, known when a marker before it has been read
+ * @start: stream position of ULPDU_Length; a marker before this position must have the pointer 0
  * @crc: CRC of all octets that have come
  * @bad_marker: the pointer of a marker was wrong
  */
