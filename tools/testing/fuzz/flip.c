@@ -4,12 +4,13 @@
  * the same host can do that, if it has given its pages to TCP by vmsplice() or splice().
  *
  * Part 1: the parser is built with a memcpy() that changes one octet of the input just before
- * it copies. If the parser reads an octet twice, it always gets two different values. Every
- * octet is changed, in several ways, for every cut of the input into two pieces, with and
- * without markers and CRC. For all code except that memcpy() the input is poisoned memory, so
- * AddressSanitizer reports a parser that reads the input in place.
+ * it copies. If the parser reads an octet twice, it always gets two different values. Each octet
+ * of the first half of the input is changed, in several ways, with and without markers and CRC,
+ * for many cuts of the input into two pieces. For all code except that memcpy() the input is
+ * poisoned memory, so AddressSanitizer reports a parser that reads the input in place.
  *
- * Part 2: a second thread changes the input as fast as it can while the parser runs.
+ * Part 2: a second thread changes octets at the start of the first two FPDUs, as fast as it can,
+ * while the parser runs.
  */
 #include <pthread.h>
 #include <sanitizer/asan_interface.h>
@@ -160,7 +161,7 @@ static void run(u32 cut, bool crc, bool markers)
 	runs++;
 }
 
-/* Part 1: change each octet of the first half of the stream, before each copy of the parser. */
+/* Part 1: change an octet of the first half of the stream before each memcpy() of the parser. */
 static void flip_all(void)
 {
 	u32 cut, i, how, at;

@@ -26,7 +26,7 @@ struct pass {
 	u32 head_end;	/* with CRCs: stream offset where the header of the FPDU ends */
 	u8 payload[STREAM_MAX];
 	u32 len;	/* octets in payload */
-	u32 done;	/* of these, octets of complete FPDUs */
+	u32 done;	/* octets of payload that are of complete FPDUs */
 	u32 hdrs;	/* FPDUs that have begun */
 	u32 ends;	/* FPDUs that are complete */
 	enum kwarp_perr err;

@@ -32,8 +32,9 @@ static void put_fpdus(const char *dir)
 		const struct kwarp_vec_fpdu *v = &kwarp_vec_fpdus[i];
 
 		/*
-		 * Make a seed for each mode of fuzz_fpdu_rx.c. Some modes take the input as lengths
-		 * and ULPDUs; the ULPDU_Length at the start of the vector is such a length.
+		 * Make seeds for all 16 modes of fuzz_fpdu_rx.c (two for each: it ignores bit 4).
+		 * Some modes take the input as lengths and ULPDUs; the ULPDU_Length at the start
+		 * of the vector is such a length.
 		 */
 		for (prefix[0] = 0; prefix[0] < 32; prefix[0]++)
 			put(dir, "fpdu_rx", n++, prefix, 4, v->wire, v->len);
