@@ -47,7 +47,10 @@ static int good(const uint8_t *buf, int len, int from, int round)
 	return 1;
 }
 
-/* Send messages of all sizes to the next rank, and receive them from the previous rank. */
+/*
+ * Send messages of 1, 4, 16, ... octets to the next rank, and receive the same number from the
+ * previous rank.
+ */
 static void ring(uint8_t *out, uint8_t *in, int round)
 {
 	int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
@@ -76,8 +79,9 @@ static void sums(int round)
 }
 
 /*
- * Put data into this rank's part of each rank's window, check what the other ranks have put, and
- * get a part back. On one machine Open MPI uses shared memory for windows, not the network.
+ * Put data into this rank's part of each rank's window, check what all ranks have put into this
+ * rank's window, and get this rank's data back from the next rank's window. On one machine Open MPI
+ * uses shared memory for windows, not the network.
  */
 static void window(uint8_t *out, uint8_t *in, int round)
 {

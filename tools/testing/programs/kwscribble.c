@@ -90,7 +90,7 @@ static void scribble_once(struct kw_rng *rng)
 		run = len - len % 4 - 4;
 		off = 0;
 		break;
-	case 2:		/* a run of octets */
+	case 2:		/* a run of words */
 		run = 4 + kw_below(rng, 40) * 4;
 		__attribute__((fallthrough));
 	default:	/* a word anywhere */

@@ -22,7 +22,7 @@
 #define MAX_GROWTH	16.0
 /* The warm-up ends with a phase whose rate is less than this times that of the phase before it. */
 #define MAX_GAIN	1.5
-/* The warm-up ends in any case after this number of phases that took long enough. */
+/* If this many phases took long enough, and none ended the warm-up, the next such phase ends it. */
 #define MAX_TRIES	4
 /* A measurement that took less than this share of the requested time is continued. */
 #define LEAST_SHARE	0.9
@@ -71,8 +71,8 @@ static double timed(const struct kb_work *work, uint64_t count)
 
 /*
  * Number of operations that take @seconds. The warm-up has phases, of which the last takes @warm
- * seconds or more. The last two phases have to agree, because one may have been disturbed by
- * another program or a late timer.
+ * seconds or more. The rates of the last two phases have to agree (MAX_GAIN), because one phase may
+ * have been disturbed by another program or a late timer; but see MAX_TRIES.
  */
 static uint64_t warm_up(const struct kb_work *work, double warm, double seconds)
 {

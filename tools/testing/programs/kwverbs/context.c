@@ -123,7 +123,10 @@ static bool maps(int fd, unsigned int pgoff, unsigned int pages)
 	return true;
 }
 
-/* No offset that can be mapped in our context may be mapped in another, just opened context. */
+/*
+ * No offset that can be mapped in the context of this connection may be mapped in another context,
+ * which has just been opened.
+ */
 static int map_of_other(struct kv_env *e)
 {
 	struct ibv_context *other = ibv_open_device(e->verbs->device);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * kwbell is a test program for doorbells: files on which an ioctl() ("ring") tells the driver that
- * requests were posted. Only the context (open device) that owns a queue pair may ring for it.
+ * requests were posted. A doorbell belongs to a context (one opening of the device), and only
+ * doorbells of that context may ring for its queue pairs.
  */
 #ifndef KWBELL_H
 #define KWBELL_H

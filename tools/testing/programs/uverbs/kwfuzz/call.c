@@ -51,7 +51,7 @@ void kwf_begin(struct kwf_process *p, const char *dev, uint64_t seed)
 	/* Some processes make their calls without a context. */
 	if (!(seed % 50))
 		return;
-	/* Some processes first make a wrong request for a context. */
+	/* Some processes first make a request for a context with a random error and length. */
 	if (seed % 4 == 1) {
 		req[kwf_below(&m, 8)] = kwf_evil(&m);
 		kwu_get_context(p->fd, (struct kwu_buf){ req, kwf_below(&m, 65) },

@@ -348,7 +348,10 @@ static void spoil(struct kwf_maker *m, struct kwu_call *c)
 	}
 }
 
-/* Choose the driver's part of the request: absent, zeroes, or random octets. */
+/*
+ * Choose the driver's part of the request: absent, zeroes, or random octets. If there is one, the
+ * buffer for the driver's answer sometimes gets another length.
+ */
 static void driver_part(struct kwf_maker *m, struct kwu_call *c)
 {
 	uint8_t *in = c->drv_in.data;
