@@ -139,8 +139,8 @@ static unsigned int req_wrong(int arg)
 }
 
 /*
- * Stop at each octet of a Request. All silent connections wait at the same time, so that the
- * timer runs only once.
+ * Stop at each octet of a Request. All silent connections wait for the device's startup timer at
+ * the same time, so that this scenario takes the time of one timer.
  */
 static unsigned int req_stop(int way)
 {

@@ -64,7 +64,10 @@ static void rejected(struct rp *r, const struct rp_offer *o, const char *what, i
 	rp_again(r, what, n);
 }
 
-/* Try all lengths of private data. A connection event can report 255 octets at most. */
+/*
+ * Try all lengths of private data, or each 37th of most lengths if the factor on time limits says
+ * that the machine is slow. A connection event can report 255 octets at most.
+ */
 static void all_pd(struct rp *r)
 {
 	struct rp_offer o = { .rev = 1 };
