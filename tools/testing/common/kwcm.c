@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Helpers of the test programs: librdmacm with synchronous calls and time limits, see kwcm.h.
+ * Helpers of the test programs: librdmacm with synchronous calls and time limits.
  */
 #include "kwcm.h"
 #include "kwtest.h"

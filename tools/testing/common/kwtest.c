@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Helpers of the test programs: see kwtest.h.
+ * Helpers of the test programs: messages, options, time, random numbers, and test data that is
+ * computed from a key.
  */
 #include "kwtest.h"
 
@@ -173,8 +174,8 @@ bool kw_one_in(struct kw_rng *rng, unsigned int n)
 }
 
 /*
- * Return eight octets of the stream of @key. They take only one multiplication, because
- * multiplications are slow on an emulated machine.
+ * Return octets 8 * @index to 8 * @index + 7 of the endless stream of test data that @key selects.
+ * They take only one multiplication, because multiplications are slow on an emulated machine.
  */
 static inline uint64_t word_at(uint64_t key, uint64_t index)
 {

@@ -434,7 +434,7 @@ const struct rp_case rp_cases_atomic_refused[] = {
 
 /*
  * Send the segment of step @ask on a new connection: a Terminate with error @err has to come.
- * @what, @n: name of the connection for messages, see rp_again().
+ * @what, @n: name of the connection in the message of a failure.
  */
 static void refused(struct rp *r, const struct rp_step *ask, uint16_t err, const char *what, int n)
 {

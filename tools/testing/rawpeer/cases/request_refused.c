@@ -13,7 +13,7 @@
 
 /*
  * Send octets, and a FIN if @fin is set. The connection has to end, and the consumer must get no
- * event. @what, @n: name of the connection for messages, see rp_again().
+ * event. @what, @n: name of the connection in the message of a failure.
  */
 static void refused(struct rp *r, const uint8_t *buf, size_t len, bool fin, const char *what, int n)
 {

@@ -45,7 +45,7 @@ static void odd_flags(struct rp *r)
 		}
 }
 
-/* Make a connection that the consumer rejects. @what, @n: its name, see rp_again(). */
+/* Make a connection that the consumer rejects. @what, @n: its name in the message of a failure. */
 static void rejected(struct rp *r, const struct rp_offer *o, const char *what, int n)
 {
 	struct kwraw_mpa m;

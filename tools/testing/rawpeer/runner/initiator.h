@@ -44,7 +44,7 @@ void rp_check_reply(struct rp *r, const struct rp_offer *o);
 void rp_exchange_as_initiator(struct rp *r);
 /*
  * Make a connection that the consumer accepts, use it and end it. @what, @n: name of the
- * connection, see rp_again().
+ * connection in the message of a failure.
  */
 void rp_accepted(struct rp *r, const struct rp_offer *o, const char *what, int n);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwrawpeer: connections with mutated streams (runner/stream.h). On each connection, octets of the
- * startup frame or of the stream after it are changed, in one of the ways of enum rp_change. After
- * any change, the device sends only well-formed FPDUs, the connection ends, each request completes
- * once, and memory that no peer may write is unchanged.
+ * kwrawpeer: connections with mutated streams. On each connection one thing is changed: octets of
+ * the startup frame; or, in the stream of FPDUs after it, fields of a segment, any octets, the
+ * order, or the end (enum rp_change). After any change, the device sends only well-formed FPDUs,
+ * the connection ends, each request completes once, and memory that no peer may write is unchanged.
  *
  * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
  * program on the device under test.

@@ -20,7 +20,7 @@ bool rp_called(struct rp *r, unsigned int ird, unsigned int ord);
 void rp_good_reply(struct rp *r, struct kwraw_mpa *m);
 /*
  * After the raw peer's Reply: check that the device ends the connection and sends nothing before,
- * and that the consumer gets @event. @what, @n: name of the connection, see rp_again().
+ * and that the consumer gets @event. @what, @n: name of the connection in the message of a failure.
  */
 void rp_failed_with(struct rp *r, const char *event, const char *what, int n);
 /*

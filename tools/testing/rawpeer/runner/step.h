@@ -39,7 +39,7 @@ enum rp_do {
 	RP_FIN,		/* the raw peer half-closes the connection */
 	RP_RST,		/* the raw peer resets the connection */
 	RP_SEE_FIN,	/* the device has to half-close, and to send nothing before */
-	RP_QUIET,	/* the device must send nothing, and not close, for a tenth of a second */
+	RP_QUIET,	/* the device must send nothing, and not close, for 100 ms (times -F) */
 	RP_END,		/* the connection has to end as @end says, and nothing may come before */
 };
 

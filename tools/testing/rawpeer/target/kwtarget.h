@@ -37,7 +37,7 @@
  *					rights beside those to read and to write: ok WR_ID
  *					STAG; the end of the queue pair unbinds the window
  *	disconnect			end the connection gracefully
- *	destroy				destroy the queue pair, whatever it is doing
+ *	destroy				destroy queue pair and id, whatever they are doing
  *	expect OFF LEN KEY POS		LEN octets of the arena have to become those of stream
  *					KEY, from its octet POS on
  *	ignore OFF LEN...		these parts of the arena may hold anything
@@ -48,10 +48,10 @@
  *					receive buffers of its own
  *	knob NAME VALUE			set a knob of the device, for later connections
  *	relisten			destroy the listener and make a new one
- *	end T [any]			every posted request has to complete within T, once,
- *					as flushed (with "any": with any status), and no event
- *					may be left: ok, or no REASON; then the connection is
- *					destroyed
+ *	end T [any]			every posted request has to complete, once, each
+ *					at most T after the one before, as flushed, and no
+ *					event may be left (with "any": any status, any events):
+ *					ok, or no REASON; then the connection is destroyed
  */
 #ifndef RAWPEER_KWTARGET_H
 #define RAWPEER_KWTARGET_H

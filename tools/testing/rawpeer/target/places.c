@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The layout of the memory of the consumer (kwtarget, an RDMA program on the device under test),
- * for kwtarget itself and for the raw peer (kwrawpeer) that attacks it: see kwtarget.h.
+ * for kwtarget itself and for the raw peer (kwrawpeer) that attacks it: name, offset in the memory,
+ * and length of each region.
  */
 #include "target/kwtarget.h"
 

@@ -92,8 +92,9 @@ void kwt_qp_destroy(struct kwt *t);
 /* Move the queue pair to the error state. */
 void kwt_qp_stop(struct kwt *t);
 /*
- * Wait until every posted request has completed, once. The status has to be "flushed", unless @any
- * is set. If something is wrong, store it in @answer.
+ * Wait until every posted request has completed, once, each at most @timeout_ms after the one
+ * before. Unless @any is set, the status has to be "flushed", and no asynchronous event may be
+ * left. If something is wrong, store it in @answer.
  */
 void kwt_all_back(struct kwt *t, int timeout_ms, bool any, char *answer);
 
