@@ -32,11 +32,11 @@ static void put_fpdus(const char *dir)
 		const struct kwarp_vec_fpdu *v = &kwarp_vec_fpdus[i];
 
 		/*
-		 * Make seeds for all 16 modes of fuzz_fpdu_rx.c (two for each: it ignores bit 4).
-		 * Some modes take the input as lengths and ULPDUs; the ULPDU_Length at the start
-		 * of the vector is such a length.
+		 * Make a seed for each of the 16 modes of fuzz_fpdu_rx.c. Some modes take the
+		 * input as lengths and ULPDUs; the ULPDU_Length at the start of the vector is such
+		 * a length.
 		 */
-		for (prefix[0] = 0; prefix[0] < 32; prefix[0]++)
+		for (prefix[0] = 0; prefix[0] < 16; prefix[0]++)
 			put(dir, "fpdu_rx", n++, prefix, 4, v->wire, v->len);
 	}
 }
