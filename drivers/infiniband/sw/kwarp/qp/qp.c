@@ -103,12 +103,12 @@ void kwarp_qp_retire(struct kwarp_qp *qp)
 }
 
 /**
- * kwarp_qp_gone - wait for the last reference
- * @qp: retired queue pair
+ * kwarp_qp_gone - wait, for 100 ms at most, until the last reference is dropped
+ * @qp: queue pair, after kwarp_qp_retire()
  *
  * Context: process.
- * Return: true: the object may be freed; false: timed out. Then the caller lets connection
- * management drop its references, and calls again.
+ * Return: true: the queue pair may be freed; false: timed out. Then the caller lets connection
+ * management drop its references, and calls this function again.
  */
 bool kwarp_qp_gone(struct kwarp_qp *qp)
 {
@@ -121,8 +121,8 @@ bool kwarp_qp_gone(struct kwarp_qp *qp)
 }
 
 /*
- * Documented in stream.h. Uses RCU instead of a lock, because every doorbell (call to send) looks a
- * QP up. Context: any.
+ * Find a QP by its number, and take a reference. Uses RCU instead of a lock, because every doorbell
+ * (the call by which a program reports new requests) looks a QP up. Context: any.
  */
 struct kwarp_qp *kwarp_qp_lookup(struct kwarp_dev *kdev, u32 qpn)
 {
@@ -152,7 +152,7 @@ void kwarp_qp_put(struct kwarp_qp *qp)
 		complete(&qp->gone);
 }
 
-/* Documented in stream.h. */
+/* Add @node, which is part of an endpoint of the CM, to the users of the QP. Context: process. */
 void kwarp_qp_join(struct kwarp_qp *qp, struct list_head *node)
 {
 	spin_lock(&qp->users_lock);
@@ -243,8 +243,8 @@ void kwarp_qp_set_access(struct kwarp_qp *qp, int access, bool set_up)
 }
 
 /*
- * If the consumer has chosen no rights, give the peer all of them: the rights of the memory
- * regions decide.
+ * Give the peer all rights, unless the consumer has made a choice or a call with @set_up has given
+ * some rights. The rights of each memory region still limit what the peer may do.
  */
 static void default_access(struct kwarp_qp *qp)
 {
@@ -295,7 +295,8 @@ int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 	int ret;
 
 	/*
-	 * Check first without the mutex: the end of an earlier stream may hold the mutex for long.
+	 * Check before taking the mutex: the runner may hold the mutex for long, while it ends an
+	 * earlier stream.
 	 */
 	if (kwarp_qp_state(qp) != KWARP_QPS_IDLE)
 		return -EINVAL;
@@ -315,8 +316,8 @@ int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 	}
 	attach_attr(qp, params);
 	/*
-	 * Process received octets in the QP's work item, not here: there may be as many as TCP
-	 * buffers, and the caller's work item serves other connections as well.
+	 * Let the QP's work item process octets that have come already. The caller holds the lock
+	 * of its endpoint, and there may be as many octets as TCP's receive buffer can hold.
 	 */
 	if (kwarp_engine_has_news(&qp->engine))
 		kwarp_qp_poll(qp);
@@ -359,15 +360,15 @@ static bool lock_idle(struct kwarp_qp *qp)
  * @qp: queue pair
  *
  * Context: process.
- * Return: 0, -EINVAL while a stream is attached.
+ * Return: 0; -EINVAL while a stream is attached, or its end is not yet reported to the CM.
  */
 int kwarp_qp_reset(struct kwarp_qp *qp)
 {
 	int ret;
 
 	/*
-	 * Test first whether RESET is legal in this state, because lock_idle() would wait for the
-	 * end of a stream.
+	 * Test first whether RESET is legal in this state: lock_idle() would carry out, or wait
+	 * for, the work of a stream that is in use.
 	 */
 	if (!kwarp_qp_fsm(kwarp_qp_state(qp), KWARP_QPE_RESET)->legal || !lock_idle(qp))
 		return -EINVAL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The queue pair: creation, end, access rights and reset. stream.h says how a queue pair gets a
- * socket, qp_work.h how the stream's state changes.
+ * The queue pair: creation, destruction, the peer's access rights, and reset. stream.h declares how
+ * a queue pair gets a socket, on which its stream (RFC 5040) runs; qp_work.h declares how events
+ * change the state of that stream.
  */
 #ifndef KWARP_QP_QP_H
 #define KWARP_QP_QP_H

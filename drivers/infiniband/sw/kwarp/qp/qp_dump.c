@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Prints the whole state of a queue pair into a debugfs file. */
+/* Prints into a debugfs file what helps to see why a queue pair is stuck. */
 #include "qp.h"
 
 #include <linux/seq_file.h>
 
 #include "../proto/qp_fsm.h"
 
-/* Print the state. Context: qp->mutex held, and the queue pair is not being destroyed. */
+/*
+ * Print the state of the queue pair and of its engine. Context: qp->mutex held, and the queue pair
+ * is not being destroyed.
+ */
 static void dump_qp(struct kwarp_qp *qp, struct seq_file *m)
 {
 	seq_printf(m, "qp %u %s %s todo 0x%x pending 0x%lx run %d timer %s fin_sent %d refs %u\n",
@@ -19,9 +22,10 @@ static void dump_qp(struct kwarp_qp *qp, struct seq_file *m)
 }
 
 /**
- * kwarp_qp_dump - print all state that helps to see why a queue pair is stuck
+ * kwarp_qp_dump - print the state of a queue pair, to see why it is stuck
  * @kdev: device
- * @qpn: number of the queue pair; nothing is printed if it is being destroyed
+ * @qpn: number of the queue pair; nothing is printed if no queue pair has this number, or if the
+ *	queue pair is being destroyed
  * @m: debugfs file
  *
  * Context: process, may sleep.

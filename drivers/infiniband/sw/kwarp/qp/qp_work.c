@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * All changes of a stream's state, and the actions that follow.
+ * Events of a queue pair's stream: the change of state, and the actions that follow.
  *
  * kwarp_qp_event() runs in any context: it finds the event in the table (proto/qp_fsm.c), enters
- * the new state and leaves the actions to the work item. A caller that can carry out the actions
+ * the new state and leaves the actions to the runner. A caller that can carry out the actions
  * itself calls kwarp_qp_note() and kwarp_qp_run() instead. So the actions of one QP are serialised
  * and run in process context, and the first error decides how the stream ends.
  *
- * Runner: the context that carries out a QP's actions at the moment (serial.h). Drain: send all
- * posted requests before the FIN. DOWN: the upcall to connection management that reports the end of
- * the stream.
+ * Runner: the context that carries out a QP's actions at the moment (serial.h); if there is none,
+ * the QP's work item becomes the runner. Drain: before the FIN, send all posted requests, and wait
+ * for the answers to Reads. DOWN: the upcall to connection management that reports the end of the
+ * stream.
  *
  * Timers (one delayed work per QP, its meaning follows from the state):
  *   CLOSING, draining   KWARP_DRAIN_TIMEOUT_MS   then the stream is aborted
@@ -81,8 +82,9 @@ static void stop_engine(struct kwarp_qp *qp, enum kwarp_qp_event event, u16 acti
 }
 
 /*
- * Count connections that were lost while established, without a FIN, a Terminate or a local close.
- * Context: qp->state_lock held.
+ * Count the event LOST (RST, a TCP error, a FIN inside a message) in the states RTS and CLOSING. In
+ * TERM an error found earlier ends the stream; in ERROR the stream is over. Context: qp->state_lock
+ * held.
  */
 static void count_lost(struct kwarp_qp *qp, enum kwarp_qp_event event)
 {
@@ -116,8 +118,8 @@ int kwarp_qp_note(struct kwarp_qp *qp, enum kwarp_qp_event event)
 		WRITE_ONCE(qp->state, step->next);
 		WRITE_ONCE(qp->todo, qp->todo | step->actions);
 		/*
-		 * Call this before the lock is dropped: after that a new stream might be attached,
-		 * and the call would stop the new stream.
+		 * Stop the engine before the lock is dropped: after that a new stream might be
+		 * attached, and the new stream would be stopped.
 		 */
 		stop_engine(qp, event, step->actions);
 		ret = 0;
@@ -127,7 +129,7 @@ int kwarp_qp_note(struct kwarp_qp *qp, enum kwarp_qp_event event)
 }
 
 /**
- * kwarp_qp_event - change the state for an event; actions are left to the work item
+ * kwarp_qp_event - change the state for an event; actions are left to the runner
  * @qp: queue pair
  * @event: what happened
  *
@@ -246,7 +248,8 @@ static void act_drain(struct kwarp_qp *qp, u16 todo)
 
 /*
  * The drain is complete: TCP has all posted requests. Send a FIN, and continue to receive. Send no
- * FIN if the engine has got something else to send since then, for example a response.
+ * FIN if the engine has got something else to send since then, for example a Read Response: the
+ * engine reports DRAINED again when that is sent.
  */
 static void half_close(struct kwarp_qp *qp)
 {
@@ -363,8 +366,9 @@ static void carry_out_waiting(struct kwarp_qp *qp)
 }
 
 /*
- * Carry out actions until none is left; after KWARP_RUN_LOOKS rounds hand over to the work item.
- * The caller has become the runner, by kwarp_run_enter() or kwarp_run_take().
+ * Carry out actions until none is left; but after KWARP_RUN_LOOKS calls of carry_out_waiting() hand
+ * over to the work item. The caller has become the runner, by kwarp_run_enter() or
+ * kwarp_run_take().
  */
 static void run_qp(struct kwarp_qp *qp)
 {
@@ -448,9 +452,9 @@ void kwarp_qp_work_cancel(struct kwarp_qp *qp)
 	cancel_delayed_work_sync(&qp->timer);
 	cancel_work_sync(&qp->work);
 	/*
-	 * KWARP_QPP_SRQ_LIMIT may have been set while the work item stopped the stream. The SRQ
-	 * lives on, and its limit has been disarmed, so raise the event here: otherwise it would be
-	 * lost.
+	 * The work item that cancel_work_sync() has cancelled may have had to raise LIMIT_REACHED.
+	 * The SRQ lives on, and its limit has been disarmed, so raise the event here: otherwise the
+	 * event would be lost.
 	 */
 	if (test_and_clear_bit(KWARP_QPP_SRQ_LIMIT, &qp->pending))
 		raise_srq_limit(qp);

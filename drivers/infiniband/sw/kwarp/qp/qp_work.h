@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Events of a queue pair's stream: each changes the state, and starts the actions that follow. */
+/*
+ * Events of a queue pair's stream. An event may change the state of the queue pair, and may need
+ * actions, for example to send a Terminate or to flush the queues.
+ */
 #ifndef KWARP_QP_QP_WORK_H
 #define KWARP_QP_QP_WORK_H
 

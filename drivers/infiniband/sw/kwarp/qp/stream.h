@@ -22,12 +22,14 @@ enum kwarp_stream_event {
 	 * valid. At most once, before DOWN.
 	 */
 	KWARP_STREAM_ESTABLISHED,
-	/* The peer has sent its FIN; posted requests are still being sent. At most once. */
+	/*
+	 * The peer has sent its FIN. This end may still have posted requests to send. At most once.
+	 */
 	KWARP_STREAM_PEER_CLOSED,
 	/*
-	 * The stream is over: the QP is in the error state, every request is flushed, TCP has the
-	 * last octets of this end, the socket's callbacks are restored, and the QP will never touch
-	 * the socket again. Exactly once; no event follows.
+	 * The stream is over: the QP is in the error state, every request is flushed, the socket's
+	 * callbacks are restored, and the QP will never touch the socket again, so it gives TCP no
+	 * more octets. Exactly once per stream; the last event of the stream.
 	 */
 	KWARP_STREAM_DOWN,
 };
@@ -35,9 +37,10 @@ enum kwarp_stream_event {
 /**
  * struct kwarp_stream_ops - upcalls into connection management
  * @event: process context, no locks held; events of one QP are serialised.  @graceful is for DOWN
- *	only.  True: this end has ended the stream without an error; wait for the peer's FIN, if
- *	it has not come.  False: the stream has ended with an error; close at once, but with FIN,
- *	not RST, because TCP may still have to deliver a Terminate.
+ *	only.  True: a close, an abort of this end, or a Terminate of either end has ended the
+ *	stream; wait for the peer's FIN, if it has not come.  False: the connection is lost; drop
+ *	what the peer still sends, and close with FIN, not RST, because TCP may still have to
+ *	deliver a Terminate.
  */
 struct kwarp_stream_ops {
 	void (*event)(void *ep, enum kwarp_stream_event event, bool graceful);
@@ -48,7 +51,9 @@ struct kwarp_stream_ops {
  * @kdev: device
  * @qpn: number
  *
- * Return: the QP with a reference, to be dropped with kwarp_qp_put(); or NULL.
+ * Context: any.
+ * Return: the QP with a reference, to be dropped with kwarp_qp_put(); NULL if no QP has this
+ * number, or if the QP is being destroyed.
  */
 struct kwarp_qp *kwarp_qp_lookup(struct kwarp_dev *kdev, u32 qpn);
 void kwarp_qp_get(struct kwarp_qp *qp);
@@ -86,7 +91,7 @@ void kwarp_qp_each_user(struct kwarp_qp *qp, void (*fn)(struct list_head *node))
  *	It still belongs to the caller, who releases it after DOWN.
  * @params: result of the negotiation
  * @ops: upcalls
- * @ep: cookie for @ops; must stay valid until DOWN
+ * @ep: argument for the upcalls @ops; must stay valid until DOWN
  *
  * From success on, the QP owns sk_user_data and the callbacks of the socket until
  * DOWN.  Octets already queued in the socket are processed by the QP's work item.
@@ -94,9 +99,9 @@ void kwarp_qp_each_user(struct kwarp_qp *qp, void (*fn)(struct list_head *node))
  * Context: process, may sleep; the caller has removed its own callbacks from the socket, and holds
  * no lock of the socket.
  * Return: 0; -EINVAL if the QP is not IDLE; -ENOTCONN if the connection is gone; -EBUSY if
- * sk_user_data is in use. The call allocates no memory: when a responder calls it, the MPA Reply
- * has been sent, so a lack of memory could not be reported to the peer any more. After a failure no
- * upcall is made and the socket is unchanged.
+ * sk_user_data is in use. This function allocates no memory: when a responder calls it, the MPA
+ * Reply has been sent, so a lack of memory could not be reported to the peer any more. After a
+ * failure no upcall is made and the socket is unchanged.
  */
 int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 		    const struct kwarp_stream_params *params,

@@ -23,8 +23,8 @@ struct rdma_user_mmap_entry;
  * struct kwarp_srq - shared receive queue
  * @ibsrq: RDMA core's object; must be the first field
  * @rq: the queue
- * @mem: names the SRQ's protection domain when the memory of its entries is accessed; no windows
- *	are bound to it
+ * @mem: holds the SRQ's protection domain, to which the memory regions of its receives must belong;
+ *	no memory window is ever bound to @mem
  * @map: mmap entry of the queue's ring, if shared with user space
  * @resize: serialises modify_srq; process context, taken before the lock of @rq
  */
@@ -42,24 +42,25 @@ static inline struct kwarp_srq *to_ksrq(struct ib_srq *ibsrq)
 }
 
 /*
- * Bits of kwarp_qp.pending: what the runner (see struct kwarp_qp) has to do. They can be set in any
- * context.
+ * Bits of kwarp_qp.pending. All but RETIRED are tasks of the runner: the context that carries out
+ * the actions of the QP at the moment. The bits can be set in any context. CM: connection
+ * management.
  */
 enum kwarp_qp_pending {
 	KWARP_QPP_POLL,		/* process what the socket has received */
 	KWARP_QPP_ESTABLISHED,	/* report the first FPDU to the CM */
-	KWARP_QPP_DRAINED,	/* graceful close: all posted requests have been sent */
+	KWARP_QPP_DRAINED,	/* graceful close: all posted requests are sent, so send the FIN */
 	KWARP_QPP_SRQ_LIMIT,	/* raise the SRQ's event LIMIT_REACHED */
-	KWARP_QPP_RETIRED,	/* the QP is being destroyed: raise no event for its consumer */
+	KWARP_QPP_RETIRED,	/* the QP is being destroyed: raise no LAST_WQE_REACHED for it */
 };
 
 /**
  * struct kwarp_qp_refs - references to a queue pair
  * @n: number of references: one for the verbs object, one per endpoint of connection management,
- *	one per look-up
+ *	one per other kwarp_qp_lookup() or kwarp_qp_get() without a kwarp_qp_put() yet
  * @qp: queue pair; exists while @n is not zero
- * @rcu: to free this struct after a grace period: readers may still look at @n, but the RDMA core
- *	frees the queue pair itself at once
+ * @rcu: to free this struct after a grace period: a concurrent kwarp_qp_lookup() may still read @n,
+ *	but the RDMA core frees the queue pair itself at once
  */
 struct kwarp_qp_refs {
 	refcount_t n;
@@ -72,9 +73,9 @@ struct kwarp_qp_refs {
  * @ibqp: RDMA core's object; must be the first field
  * @kdev: device
  * @user: a program in user space posts the requests; false: a kernel consumer
- * @ibuc: user context that the QP was made in; NULL: a kernel consumer's
+ * @ibuc: user context that the QP was created in; NULL: a kernel consumer created the QP
  * @owner: user whose processes may connect the QP
- * @creator: process that may connect the QP; a reference is held
+ * @creator: process that may connect the QP even if its user is not @owner; a reference is held
  * @srq: shared receive queue, or NULL
  * @map: mmap entry of the queues' rings, if shared with user space; with siw's uABI: mmap entry of
  *	the send ring
@@ -87,21 +88,24 @@ struct kwarp_qp_refs {
  * @sq: send queue
  * @rq: own receive queue; not used with an SRQ
  * @engine: sends and receives on the stream's socket
- * @mutex: serialises attach, stop and reset; process context, outermost
- * @state_lock: protects @state, @todo and the peer's rights; any context, innermost
+ * @mutex: serialises attach (a stream begins), poll, stop and reset; process context; the QP's
+ *	outermost lock, but an endpoint's mutex is taken before it
+ * @state_lock: protects @state, @todo and the peer's access rights; any context, innermost
  * @state: enum kwarp_qp_state
  * @todo: actions (KWARP_QPA_*) that are still to be carried out
  * @pending: bits KWARP_QPP_*: what the runner has to do besides @todo
  * @run: does a context carry out @todo and @pending at the moment? See serial.h. That context is
  *	called the runner here. Changes in any context.
  * @work: work item that becomes the runner if no other context does
- * @timer: limits the time for draining (sending posted requests), closing, and sending a Terminate
- * @fin_sent: a FIN has been sent, after all posted requests; written by the runner
- * @cm: upcalls, set while a stream is attached (under @mutex)
+ * @timer: limits the time for draining (sending posted requests), for waiting for the peer's FIN,
+ *	and for sending a Terminate
+ * @fin_sent: the FIN of a graceful close has been sent; set by the runner, cleared by attach
+ * @cm: upcalls to connection management; set by attach, NULL again when the end of the stream is
+ *	reported; written under @mutex
  * @ep: argument for the upcalls @cm
  * @say_first: @cm wants KWARP_STREAM_ESTABLISHED; set before the first FPDU can come
  * @attr: what query_qp reports
- * @access_chosen: under @state_lock: the consumer has chosen the access flags in @attr itself
+ * @access_chosen: the consumer itself has chosen the access flags in @attr; under @state_lock
  *
  * Everything from @kdev to @cap is immutable after create.
  */

@@ -48,7 +48,7 @@ void qt_log_word(const char *word)
 	strlcat(the_test->log, word, LOG_LEN);
 }
 
-/* Check that the calls logged since the last qt_expect_log() are @want. */
+/* Check that the log has the words @want and no others; then empty the log. */
 void qt_expect_log(struct kunit *test, const char *want)
 {
 	struct qp_test *t = test->priv;
@@ -57,7 +57,7 @@ void qt_expect_log(struct kunit *test, const char *want)
 	t->log[0] = 0;
 }
 
-/* ----------------------------------------------------------------- stand-ins */
+/* --------------------------------------------------------------------- fakes */
 
 static bool note_work(struct workqueue_struct *wq, struct work_struct *work)
 {
@@ -301,7 +301,7 @@ void qt_run_work(struct qp_test *t)
 	do_queued();
 }
 
-/* Attach a stream, and let the work item run, so that the queue pair is in RTS. */
+/* Attach a stream, which brings the queue pair to RTS, and let the work item do the first poll. */
 void qt_begin_stream(struct kunit *test)
 {
 	struct qp_test *t = test->priv;

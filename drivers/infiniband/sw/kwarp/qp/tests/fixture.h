@@ -10,7 +10,7 @@
 
 #include <linux/workqueue.h>
 
-/* Rename the fakes: other suites in the same module define functions of the same names. */
+/* Rename the fakes: other suites in the same kernel image define functions of the same names. */
 #define kwarp_wq		qp_test_wq
 #define kwarp_engine_init	qp_engine_init
 #define kwarp_engine_start	qp_engine_start
@@ -42,22 +42,22 @@ void qt_timer(struct work_struct *work);
  * @qp: queue pair with real rings
  * @kdev: device; only its counters and knobs are used
  * @srq: shared receive queue, for tests that need one
- * @sock: only the address of this field is used
+ * @sock: stands for the stream's socket; only the address of this field is used
  * @log: calls of the fakes, as words
  * @queued: the work item is queued
  * @timer_ms: the time that the timer was set for; 0: it is not running
  * @start: what the fake of kwarp_engine_start() returns
  * @bound_ms: value of @timer_ms at the moment when the Terminate was sent
- * @no_term: there is no Terminate to send
+ * @no_term: the fake engine refuses to send a Terminate
  * @quiet: the peer has sent no octets before the attach
  * @drained: TCP takes all posted requests at once
- * @more: each poll asks for another poll
- * @polls: number of polls
+ * @more: each call of kwarp_engine_poll() asks for another call
+ * @polls: number of calls of kwarp_engine_poll()
  * @waits: number of wait_var_event() calls whose condition was still false after the queued work
  *	had been done: the code under test has to wait for another context
- * @not_drained: there is more to send when the FIN is due
- * @during_stop: called while the engine is being stopped
- * @on_fatal: called when a fatal error is reported, before DOWN
+ * @not_drained: there is more to send when the FIN is due, so no FIN is sent
+ * @during_stop: called by the fake of kwarp_engine_stop()
+ * @on_fatal: called by the consumer's event handler when it gets IB_EVENT_QP_FATAL, before DOWN
  */
 struct qp_test {
 	struct kwarp_qp qp;
@@ -91,7 +91,7 @@ void qt_begin_stream(struct kunit *test);
 void qt_raise_event(struct kunit *test, enum kwarp_qp_event event);
 void qt_fail_with(struct qp_test *t, enum kwarp_perr perr);
 
-/* Return: number of actions in the table of states that have no function in qp_work.c. */
+/* Return: number of actions (KWARP_QPA_*) that need a function in qp_work.c and have none. */
 unsigned int qt_steps_without_function(void);
 
 #endif /* KWARP_QP_TESTS_FIXTURE_H */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of queue pairs: attach (a stream begins), the rights of the peer, and the end of the
- * stream, which the upcall DOWN reports. A log notes the calls of the fakes as words.
+ * stream, which the upcall DOWN reports. A log notes the calls of the fakes as words; "down" is
+ * DOWN after an orderly end or an abort, "lost" is DOWN after the loss of the connection.
  */
 #include "fixture.h"
 
@@ -19,7 +20,7 @@ static const struct past {
 
 KUNIT_ARRAY_PARAM_DESC(past, pasts, desc);
 
-/* Attach fails while there is a stream, and after an error; the engine is not started. */
+/* Attach fails while there is a stream, and after the stream has ended in the state ERROR. */
 static void test_attach_refused(struct kunit *test)
 {
 	const struct past *p = test->param_value;
@@ -99,7 +100,7 @@ static void test_reset(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, t->queued);
 	qt_run_work(t);
 	qt_expect_log(test, "poll");
-	/* RESET waits for the end of a stream that is ending. */
+	/* A stream is ending: RESET first carries out the pending actions, including DOWN. */
 	KUNIT_EXPECT_EQ(test, kwarp_qp_event(&t->qp, KWARP_QPE_ABORT), 0);
 	KUNIT_EXPECT_EQ(test, kwarp_qp_reset(&t->qp), 0);
 	qt_expect_log(test, "stop+fin down reset");
@@ -113,8 +114,9 @@ static void reset_early(struct qp_test *t)
 }
 
 /*
- * Another thread tries a RESET after the end of the stream, but before DOWN is reported. It must
- * wait, or the endpoint of the next stream would get that DOWN.
+ * Another thread (here: the handler of QP_FATAL) tries a RESET after the engine is stopped, but
+ * before DOWN is reported. The RESET must wait, or the endpoint of the next stream would get that
+ * DOWN.
  */
 static void test_reset_before_down(struct kunit *test)
 {
@@ -194,7 +196,7 @@ static void test_rights(struct kunit *test)
 	qt_begin_stream(test);
 	KUNIT_EXPECT_EQ(test, t->qp.engine.access, r->want);
 	KUNIT_EXPECT_EQ(test, t->qp.attr.qp_access_flags, r->want);
-	/* RESET clears the access rights. */
+	/* RESET clears the access rights, and forgets that the consumer has chosen them. */
 	qt_raise_event(test, KWARP_QPE_ABORT);
 	KUNIT_EXPECT_EQ(test, kwarp_qp_reset(&t->qp), 0);
 	KUNIT_EXPECT_EQ(test, t->qp.engine.access, 0);

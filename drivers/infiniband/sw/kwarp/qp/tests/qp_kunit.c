@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of a queue pair's actions when an event happens to its stream: which actions, in what
- * order, and that each comes once. The actions call fakes, which note words in a log. The table of
- * states is tested in proto/tests.
+ * order, and that each comes once. The actions call fakes, which note words in a log; "down" is the
+ * upcall DOWN after an orderly end or an abort, "lost" is DOWN after the loss of the connection.
+ * The table of states is tested in proto/tests.
  *
  * Runner: the context that carries out the actions at the moment. DOWN: the upcall that reports the
  * end of the stream.
@@ -12,8 +13,9 @@
 #include "fixture.h"
 
 /*
- * For each event of an attached stream: the words that the actions log, the new state, and the time
- * that the timer is set for (0: the stream has ended, and the timer is stopped).
+ * For each event of an attached stream: the error that the engine has recorded, the words that the
+ * actions log, the new state, and the time that the timer is set for (0: the stream has ended, and
+ * the timer is stopped).
  */
 static const struct action {
 	const char *desc;
@@ -132,7 +134,7 @@ static void test_run_bounded(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, t->queued);
 }
 
-/* No octets came before the attach, so the socket is not polled. */
+/* No octets came before the attach, so kwarp_engine_poll() is not called. */
 static void test_attach_quiet(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
@@ -216,7 +218,10 @@ static void test_timers(struct kunit *test)
 	qt_expect_log(test, "stop+fin down");
 }
 
-/* RFC 5044 7.1.2 rule 4: a responder that has received no FPDU sends no Terminate. */
+/*
+ * The engine refuses to send a Terminate, for example at a responder that has received no FPDU (RFC
+ * 5044 7.1.2 rule 4): the stream ends at once.
+ */
 static void test_terminate_left_out(struct kunit *test)
 {
 	struct qp_test *t = test->priv;

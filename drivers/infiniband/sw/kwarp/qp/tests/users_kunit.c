@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of the list of users (endpoints) of a queue pair: kwarp_qp_each_user() calls the function
- * once for each. The code under test is included by the suite kwarp_qp.
+ * Tests of the list of users (endpoints of connection management) of a queue pair:
+ * kwarp_qp_each_user() calls a given function once for each user. The code under test, qp.c, is
+ * included by the fixture of the suite kwarp_qp.
  */
 #include <kunit/test.h>
 
@@ -63,8 +64,8 @@ static void leave_user(struct kunit *test, u32 i)
 }
 
 /*
- * Check that the users of @qp are those in the mask @want, and that the function is called once for
- * each.
+ * Check that the users of @qp are those in the mask @want (bit i: user i), and that
+ * kwarp_qp_each_user() calls note_user() once for each of them.
  */
 static void expect_told(struct kunit *test, struct kwarp_qp *qp, u32 want)
 {
