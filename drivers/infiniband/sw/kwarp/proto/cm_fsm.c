@@ -50,13 +50,14 @@
 #define GO(state, acts)	{ .next = KWARP_CMS_##state, .legal = true, .actions = (acts) }
 #define DO(action)	BIT(KWARP_CMA_##action)
 
-/* A connect that returned 0 has failed: tell the ULP. */
+/* A connect that returned 0 has failed: tell the ULP, and release the QP. */
 #define CONN_FAIL	(DO(REPLY_FAIL) | DO(QP_PUT))
-/* An accept that returned 0 has failed: tell the ULP. */
+/* An accept that returned 0 has failed: tell the ULP, and release the QP. */
 #define ACC_FAIL	(DO(EST_FAIL) | DO(QP_PUT))
 /*
- * Three ways to end a stream: END_FIN: orderly, with a FIN; END_DROP: after an error, with a FIN,
- * while octets that still come in are dropped; END_KILL: by releasing the socket.
+ * Three ways to end a connection and release its QP: END_FIN: with a FIN; END_DROP: after the loss
+ * of the connection, with a FIN, while octets that still come in are dropped; END_KILL: by
+ * releasing the socket.
  */
 #define END_FIN		(DO(QP_PUT) | DO(FIN))
 #define END_DROP	(END_FIN | DO(DISCARD))
@@ -93,7 +94,7 @@ static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 		[KWARP_CME_ABORT]	= GO(DEAD, CONN_FAIL | DO(KILL)),
 	},
 	[KWARP_CMS_WAIT_REP] = {
-		/* 5044-7.1.2-15; 6581-5-3: the RTR was sent when the QP got the socket */
+		/* 5044-7.1.2-15; 6581-5-3: the QP, which has the socket by now, sends the RTR */
 		[KWARP_CME_REPLY]	= GO(STREAM, DO(REPLY_OK)),
 		/* 5044-7.1.2-14, 5044-7.1.4.2-4: tell the ULP, then close on its behalf */
 		[KWARP_CME_REJECTED]	= GO(LINGER, CONN_FAIL | DO(FIN)),
@@ -151,7 +152,7 @@ static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 		[KWARP_CME_TIMER]	= GO(DEAD, GONE),
 		/* the listener is gone, and iw_cm may have dropped the Request: shorten the wait */
 		[KWARP_CME_ORPHAN]	= GO(WAIT_ULP, DO(HURRY)),
-		/* other connections need the place of this one: reject it, as if the ULP had */
+		/* too many are half-open: send a rejecting Reply, as if the ULP had rejected */
 		[KWARP_CME_EVICT]	= GO(SEND_REJ, DO(REFUSE)),
 		[KWARP_CME_ABORT]	= GO(DEAD, GONE),
 	},
@@ -227,7 +228,7 @@ const struct kwarp_cm_step *kwarp_cm_fsm(enum kwarp_cm_state state,
 {
 	static const struct kwarp_cm_step refuse = { .next = KWARP_CMS_DEAD };
 
-	static_assert(KWARP_CMA_COUNT <= 16);	/* bits of the member actions */
+	static_assert(KWARP_CMA_COUNT <= 16);	/* kwarp_cm_step.actions has 16 bits */
 	if ((u32)state >= KWARP_CMS_COUNT || (u32)event >= KWARP_CME_COUNT)
 		return &refuse;
 	return &table[state][event];

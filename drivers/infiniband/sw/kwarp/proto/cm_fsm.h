@@ -4,7 +4,8 @@
  * event -> state and actions (RFC 5044 section 7.1.2, RFC 6581 section 5). Request and Reply are
  * the MPA startup frames. RTR: "ready to receive", the first message of the Initiator in
  * peer-to-peer mode. Half-open: an endpoint of a listener is half-open from the start until the ULP
- * accepts, or until its end if it is refused; the knob (tunable) half_open_max limits their number.
+ * accepts, or until its end if it is refused; the knob (tunable) half_open_max limits the number of
+ * half-open endpoints. Stream: begins when the QP gets the socket, ends with a DOWN event.
  *
  * Numbers such as 5044-7.1.2-29 name requirements of RFCs, see Documentation/conformance.
  */
@@ -23,10 +24,10 @@ enum kwarp_cm_state {
 
 	/* Responder */
 	KWARP_CMS_WAIT_REQ,	/* waiting for the Request */
-	KWARP_CMS_WAIT_TURN,	/* Request received, but not passed to the ULP yet: see QUEUED */
+	KWARP_CMS_WAIT_TURN,	/* Request received; it cannot be passed to the ULP yet */
 	KWARP_CMS_WAIT_ULP,	/* the ULP has the Request; waiting for its accept or reject */
 	KWARP_CMS_SEND_REP,	/* TCP has not taken all of the accepting Reply yet */
-	KWARP_CMS_WAIT_FPDU,	/* the QP has the socket; the ULP is told when the RTR comes */
+	KWARP_CMS_WAIT_FPDU,	/* the QP has the socket; waiting for the RTR */
 
 	/* startup has failed, and a last message is sent */
 	KWARP_CMS_SEND_REJ,	/* TCP has not taken all of the rejecting Reply yet */
@@ -51,8 +52,8 @@ enum kwarp_cm_event {
 	/* from TCP and the peer */
 	KWARP_CME_INBOUND,	/* a listener accepted the TCP connection */
 	KWARP_CME_TCP_UP,	/* TCP is connected */
-	KWARP_CME_SENT,		/* TCP has taken all of the Request, Reply or Terminate */
-	KWARP_CME_QUEUED,	/* valid Request; waits for earlier ones or for memory of iw_cm */
+	KWARP_CME_SENT,		/* TCP has all of the Request, rejecting Reply or Terminate */
+	KWARP_CME_QUEUED,	/* valid Request; earlier ones are first, or iw_cm lacks memory */
 	KWARP_CME_REQUEST,	/* valid Request, delivered to the ULP */
 	KWARP_CME_REFUSE,	/* valid Request that is rejected without asking the ULP */
 	KWARP_CME_REPLY,	/* accepting Reply received, negotiated, the QP has the socket */
@@ -61,16 +62,16 @@ enum kwarp_cm_event {
 	KWARP_CME_RETRY,	/* the peer may know revision 1 only: connect once more */
 	KWARP_CME_ATTACHED,	/* Reply sent, the QP has the socket, no RTR expected */
 	KWARP_CME_ATTACHED_P2P,	/* Reply sent, the QP has the socket, RTR expected */
-	KWARP_CME_BAD,		/* the peer broke the protocol */
+	KWARP_CME_BAD,		/* the peer broke a rule of startup; LINGER: it sent more data */
 	KWARP_CME_LOST,		/* unexpected FIN or RST, or a TCP error */
 	KWARP_CME_DONE,		/* both FINs sent and acknowledged */
 
 	/* from the QP */
-	KWARP_CME_FPDU,		/* first FPDU received and validated */
+	KWARP_CME_FPDU,		/* the RTR, or another first FPDU, is received and valid */
 	KWARP_CME_PEER_FIN,	/* peer half-closed the stream */
-	KWARP_CME_DOWN_FIN,	/* stream over, both directions ended cleanly */
-	KWARP_CME_DOWN_ERR,	/* stream over after an error */
-	KWARP_CME_DOWN_KILL,	/* stream over after ABORT: release the socket at once */
+	KWARP_CME_DOWN_FIN,	/* stream over after a close, a Terminate, or the QP's abort */
+	KWARP_CME_DOWN_ERR,	/* stream over because the connection was lost */
+	KWARP_CME_DOWN_KILL,	/* stream over, and the device is going away: skip LINGER */
 	KWARP_CME_NO_QP,	/* the QP is being destroyed */
 
 	/* from connection management itself */
@@ -78,26 +79,26 @@ enum kwarp_cm_event {
 	KWARP_CME_TIMER,	/* the timer of the state has expired */
 	KWARP_CME_ORPHAN,	/* the listener is gone */
 	KWARP_CME_EVICT,	/* too many are half-open: end this endpoint to make room */
-	KWARP_CME_ABORT,	/* the device is going away */
+	KWARP_CME_ABORT,	/* the device is going away, or the ULP misuses its iw_cm id */
 	KWARP_CME_COUNT
 };
 
 /* Actions of an event; cm/ep_run.c carries them out in this order. */
 enum kwarp_cm_action {
-	KWARP_CMA_LEAVE,	/* the endpoint is not half-open any more */
+	KWARP_CMA_LEAVE,	/* tell the listener that the endpoint is not half-open any more */
 	KWARP_CMA_REDIAL,	/* start a second TCP connection, for revision 1 */
 	KWARP_CMA_REPLY_OK,	/* upcall CONNECT_REPLY: success */
 	KWARP_CMA_REPLY_FAIL,	/* upcall CONNECT_REPLY: failure; no upcall follows */
 	KWARP_CMA_EST,		/* upcall ESTABLISHED: success */
 	KWARP_CMA_EST_FAIL,	/* upcall ESTABLISHED: failure; then upcall CLOSE */
 	KWARP_CMA_CLOSE,	/* upcall CLOSE; no upcall follows */
-	KWARP_CMA_QP_ABORT,	/* end the stream at once; a DOWN event follows */
-	KWARP_CMA_QP_PUT,	/* release the QP */
+	KWARP_CMA_QP_ABORT,	/* let the QP end the stream at once; a DOWN event follows */
+	KWARP_CMA_QP_PUT,	/* drop the reference to the QP */
 	KWARP_CMA_FIN,		/* close the sending half: send a FIN */
 	KWARP_CMA_DISCARD,	/* drop inbound octets from now on */
 	KWARP_CMA_KILL,		/* release the socket, with RST if still open */
 	KWARP_CMA_HURRY,	/* let the timer expire within startup_timeout (a knob) from now */
-	KWARP_CMA_REFUSE,	/* build the rejecting Reply; ignore the ULP's answer */
+	KWARP_CMA_REFUSE,	/* build a rejecting Reply; ignore a later answer of the ULP */
 	KWARP_CMA_COUNT
 };
 
@@ -110,7 +111,7 @@ enum kwarp_cm_timer {
 	KWARP_CMT_CONNECT,	/* until TCP is connected */
 	KWARP_CMT_REPLY,	/* until the Request is sent and answered (5044-7.1.2-29) */
 	KWARP_CMT_REQUEST,	/* until the Request has come (5044-7.1.2-24, -29) */
-	KWARP_CMT_TURN,		/* until the ULP has answered earlier Requests */
+	KWARP_CMT_TURN,		/* until the Request is passed to the ULP */
 	KWARP_CMT_VERDICT,	/* until the ULP has answered this Request */
 	KWARP_CMT_SEND,		/* until TCP has taken the Reply */
 	KWARP_CMT_FPDU,		/* until the RTR has come */

@@ -143,7 +143,7 @@ struct kwarp_ddp_untagged_rx {
  *
  * TCP delivers in order, so the MSN must be the expected one and the MO must continue
  * the message (5041-7.1-8, -10).  RFC 5041 section 7.1 allows any MSN for which there is a
- * buffer, but a peer that follows its sections 4.3 and 5.3 sends the next one.  The caller checks
+ * buffer, but a peer that follows sections 4.3 and 5.3 sends the next MSN.  The caller checks
  * whether MO plus payload fits the buffer, with 64-bit arithmetic.
  *
  * Context: any.

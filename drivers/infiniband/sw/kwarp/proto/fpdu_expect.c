@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Prediction of FPDUs in the middle of a message: their length field and header are known in
- * advance, so the caller may process them without the parser.
+ * Prediction of the length field and header of FPDUs in the middle of a message: the caller may
+ * process an FPDU that is as predicted without the parser.
  *
  * Pure functions, any context.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Prediction of the next FPDU: the segments in the middle of a long message differ in their offset
- * only. So length field and header of the next FPDU are known in advance, and the FPDU can be
- * checked as a whole (engine/rx/series.c) instead of part by part (fpdu_rx.c).
+ * only. So length field and header of the next FPDU can be predicted, and an FPDU that is as
+ * predicted can be processed as a whole (engine/rx/series.c) instead of part by part (fpdu_rx.c).
  */
 #ifndef KWARP_PROTO_FPDU_EXPECT_H
 #define KWARP_PROTO_FPDU_EXPECT_H
@@ -12,8 +12,8 @@
 /**
  * kwarp_fpdu_rx_expect - predict the next FPDU: the next segment of the same message
  * @rx: parser
- * @fields: result: length field and DDP header of an FPDU that is as long as the last one and
- *	differs from it only in its offset
+ * @fields: result: length field and DDP header of an FPDU that differs from the last one only in
+ *	the offset (TO or MO)
  *
  * Context: any; @rx has one user at a time.
  * Return: octets of the predicted FPDU; 0 if there is no prediction: the parser is inside an FPDU,

@@ -2,9 +2,10 @@
 /*
  * Incremental FPDU parser (RFC 5044 sections 4 and 6).
  *
- * Runs in softirq for each piece of each skb.  take_head() and take_marker() copy the fields that
- * control the parser, also fields that come in pieces, and look only at the copies: a sender on the
- * same host may change the input while it is read.  No other function reads the input.
+ * Runs in softirq for each piece of each skb.  collect_head() and take_marker() copy the fields
+ * that control the parser, also fields that come in pieces.  The parser looks only at the copies: a
+ * sender on the same host may change the input while it is read.  No other function reads the
+ * input.
  *
  * A marker begins whenever the stream offset is a multiple of 512 (5044-4.3-12); while (offset mod
  * 512) < 4 the parser is inside a marker. So the offset says how much of a marker has come, and the
@@ -175,8 +176,9 @@ static enum kwarp_fpdu_event take_tail(struct kwarp_fpdu_rx *rx, struct input *i
 }
 
 /*
- * Report a piece of payload.  If it is the last one, and pad and CRC are in the input and cannot
- * contain a marker, they are consumed in the same step: the usual case.
+ * Report a piece of payload.  If the piece is the last one, pad and CRC are all in the input, and
+ * the stream has no markers, pad and CRC are consumed, too, and the event is DATA_END: the usual
+ * case.
  */
 static enum kwarp_fpdu_event take_data(struct kwarp_fpdu_rx *rx, struct input *in,
 				       const u8 **data, u32 *dlen)

@@ -24,7 +24,7 @@
 
 enum kwarp_fpdu_event {
 	KWARP_FPDU_MORE,	/* input used up, nothing to report */
-	KWARP_FPDU_HDR,		/* DDP header complete: hdr, raw header, ulpdu_len, payload_len */
+	KWARP_FPDU_HDR,		/* DDP header complete: hdr, ulpdu_len and payload_len are valid */
 	KWARP_FPDU_DATA,	/* a contiguous piece of payload, inside the input */
 	KWARP_FPDU_END,		/* FPDU complete, pad and CRC skipped */
 	KWARP_FPDU_DATA_END,	/* DATA and END in one event */
@@ -66,7 +66,7 @@ enum kwarp_fpdu_step {
  * @payload_left: payload octets not yet reported by an event
  * @err: error of the ERROR event
  * @hdr: decoded DDP header; valid until the next HDR event or kwarp_fpdu_rx_taken()
- * @head: length field and DDP header as received
+ * @head: length field and DDP header as received, without markers
  * @marker: the marker being received
  *
  * The caller reads @check_crc, @ulpdu_len, @payload_len, @err and @hdr; all else is private to

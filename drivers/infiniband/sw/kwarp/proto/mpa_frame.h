@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * FPDU arithmetic: lengths, pad, markers, MULPDU (RFC 5044 sections 3 to 4.5).
+ * FPDU arithmetic: lengths, pad, markers, MULPDU (RFC 5044 sections 3 to 4.5). Offsets in a stream
+ * count from SeqStart, the first octet after the startup frame.
  *
  * Numbers such as 5044-3-4 name requirements of RFCs, see Documentation/conformance.
  */
@@ -37,7 +38,7 @@ static inline u32 kwarp_mpa_fpdu_len(u32 ulpdu_len)
 
 /**
  * kwarp_mpa_markers_in - number of markers in an FPDU
- * @off: stream offset of the FPDU's first octet from SeqStart (mod 512 suffices)
+ * @off: stream offset of the FPDU's first octet; modulo 512 suffices
  * @content: octets of the FPDU without markers, kwarp_mpa_fpdu_len()
  *
  * A marker that is due at @off itself stands before ULPDU_Length and belongs to this

@@ -24,8 +24,8 @@ static u16 wire_depth(u16 depth)
 }
 
 /*
- * Return: the IRD that the ULP wants, limited to what the device can serve. It is the result if the
- * peer asks for no other number.
+ * Return: the IRD that the ULP wants, limited to what the device can serve. This IRD is the result
+ * unless the peer asks for another number.
  */
 static u16 own_ird(const struct kwarp_mpa_params *p)
 {

@@ -18,7 +18,7 @@ enum kwarp_crc_policy {
 
 /**
  * struct kwarp_mpa_params - parameters of one side; copied from the knobs (tunables of the driver)
- *	and the ULP's connection parameters, constant during a startup
+ *	and the ULP's connection parameters
  * @crc: CRC policy
  * @markers: ask the peer for markers
  * @rev: initiator: revision to start with, 1 or 2
@@ -28,8 +28,8 @@ enum kwarp_crc_policy {
  * @ord: number of outbound Reads and atomic operations that this connection wants at a time
  * @max_ird: largest @ird that the device can serve
  *
- * @ird and @ord may be KWARP_DEPTH_NV: then this direction is not negotiated, and the result is
- * KWARP_DEPTH_NV, too.
+ * An Initiator's @ird and @ord may be KWARP_DEPTH_NV: then the number is not negotiated, and the
+ * result is KWARP_DEPTH_NV, too. But an IRD in the Reply limits the Initiator's ORD in any case.
  */
 struct kwarp_mpa_params {
 	enum kwarp_crc_policy crc;
@@ -110,7 +110,8 @@ enum kwarp_perr kwarp_mpa_respond(const struct kwarp_mpa_params *p,
  *
  * The Reply must have enhanced data if and only if the Request had; so a Reply of revision 2
  * without enhanced data (S=0) to a Request of revision 1 is accepted.  A Read is chosen as RTR only
- * if the Responder has an IRD for it; an ORD of 0 is then raised to 1.
+ * if the negotiated ORD is not 0, or if the Reply has an IRD that is not 0; an ORD of 0 is then
+ * raised to 1.
  *
  * Context: any.
  * Return: KWARP_PERR_NONE; KWARP_PERR_MPA_FRAME: close without a Terminate;

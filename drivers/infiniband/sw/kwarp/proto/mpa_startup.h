@@ -10,17 +10,17 @@
 #include "wire.h"
 
 /* Forms of the RTR (first message of the Initiator in the peer-to-peer model), as a mask */
-#define KWARP_RTR_SEND		BIT(0)	/* B bit of the enhanced data */
-#define KWARP_RTR_WRITE		BIT(1)	/* C bit of the enhanced data */
-#define KWARP_RTR_READ		BIT(2)	/* D bit of the enhanced data */
+#define KWARP_RTR_SEND		BIT(0)	/* zero-length Send: B bit of the enhanced data */
+#define KWARP_RTR_WRITE		BIT(1)	/* zero-length Write: C bit of the enhanced data */
+#define KWARP_RTR_READ		BIT(2)	/* zero-length Read: D bit of the enhanced data */
 
 #define KWARP_DEPTH_NV		0x3fff	/* IRD or ORD: not negotiated, left to the ULP */
 
 /**
  * struct kwarp_mpa_frame - a startup frame in host order
  * @reply: true: Reply Frame; false: Request Frame
- * @markers: M bit: the sender wants to receive markers
- * @crc: C bit: the sender wants CRCs
+ * @markers: M bit: the sender of the frame wants to receive markers
+ * @crc: C bit: the sender of the frame wants CRCs
  * @reject: R bit of a Reply: the connection is rejected
  * @enhanced: the frame has enhanced data: Rev 2 and S bit set
  * @p2p: A bit: peer-to-peer model

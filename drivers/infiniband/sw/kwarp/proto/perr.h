@@ -7,7 +7,8 @@
 
 /*
  * Every way in which a stream can go wrong. The comments have layer/type/code of the Terminate, in
- * hexadecimal. Values of this enum are never mixed with errno or the status of a completion.
+ * hexadecimal; "not sent": the peer gets no Terminate. Values of this enum are never mixed with
+ * errno or the status of a completion.
  */
 enum kwarp_perr {
 	KWARP_PERR_NONE,
@@ -47,10 +48,10 @@ enum kwarp_perr {
 	KWARP_PERR_DDP_U_VERSION,	/* 1/2/06 untagged: wrong DDP version */
 
 	/* LLP (MPA) */
-	KWARP_PERR_MPA_LOST,		/* 2/0/01 TCP closed or lost: local report only */
+	KWARP_PERR_MPA_LOST,		/* 2/0/01 TCP closed or lost; not sent */
 	KWARP_PERR_MPA_CRC,		/* 2/0/02 wrong CRC */
 	KWARP_PERR_MPA_MARKER,		/* 2/0/03 marker and ULPDU_Length disagree */
-	KWARP_PERR_MPA_FRAME,		/* 2/0/04 bad startup frame: local report only */
+	KWARP_PERR_MPA_FRAME,		/* 2/0/04 bad startup frame; not sent */
 	KWARP_PERR_MPA_LOCAL,		/* 2/0/05 local error in startup */
 	KWARP_PERR_MPA_IRD,		/* 2/0/06 IRD too small */
 	KWARP_PERR_MPA_RTR,		/* 2/0/07 no common form of the RTR */

@@ -7,16 +7,18 @@
  *	IDLE ---------> RTS ------------------> CLOSING ---------> ERROR
  *	                 \    PROTO      PROTO    |     TERM_SENT   ^  ^
  *	                  `--------------------> TERM --------------'  |
- *	    any state with a stream: ABORT, LOST, PEER_TERM -----------'
- *	ERROR --RESET--> IDLE
+ *	    ABORT, LOST; in RTS and CLOSING also PEER_TERM ------------'
+ *	ERROR --RESET--> IDLE --ABORT--> ERROR
  *
  * PROTO: this side has found an error of the protocol; LOST: the connection has broken; DRAINED:
- * all posted requests are sent; TERM_SENT: TCP has the Terminate.  ERROR is the state after every
- * end of a stream, also after a graceful one.
+ * all posted requests and a FIN are sent, and the peer's FIN has come, or has not come in time;
+ * TERM_SENT: TCP has the Terminate, or did not take it in time.  ERROR is the state after every end
+ * of a stream, also after a graceful one.
  *
  * Only the first error counts (5040-7.1-7): TERM and ERROR ignore all later ones.  DRAINED,
  * TERM_SENT and CLOSE may come when another event has already changed the state; the new state
- * ignores them.  Pairs that only a bug in kwarp could cause are refused.
+ * ignores them.  Pairs that are a misuse by the consumer (RESET of a stream, CLOSE without one) or
+ * that only a bug in kwarp could cause are refused.
  *
  * Pure functions, any context.
  *
@@ -29,7 +31,7 @@
 #define IGNORE(state)	{ .next = KWARP_QPS_##state, .legal = true }
 #define REFUSE(state)	{ .next = KWARP_QPS_##state, .legal = false }
 
-/* The stream ends without a Terminate or FIN from this side: the connection is lost or reset. */
+/* The stream ends without a Terminate or FIN from the QP: the connection is lost. */
 #define END_RST		(DO(RST) | DO(FLUSH) | DO(DOWN))
 /* The stream ends with a FIN after everything was sent, not with RST: 5040-6.2.1-5. */
 #define END_FIN		(DO(FIN) | DO(FLUSH) | DO(DOWN))
@@ -46,8 +48,8 @@ static const struct kwarp_qp_step table[KWARP_QPS_COUNT][KWARP_QPE_COUNT] = {
 		[KWARP_QPE_ATTACH]	= GO(RTS, 0),
 		[KWARP_QPE_CLOSE]	= REFUSE(IDLE),
 		/*
-		 * 5041-6.2.2-5: posted receives complete; there is no stream whose end the CM would
-		 * need to know
+		 * 5041-6.2.2-5: posted requests complete; the CM gets no DOWN, because there is no
+		 * stream
 		 */
 		[KWARP_QPE_ABORT]	= GO(ERROR, DO(FLUSH)),
 		[KWARP_QPE_PEER_FIN]	= REFUSE(IDLE),
@@ -91,7 +93,7 @@ static const struct kwarp_qp_step table[KWARP_QPS_COUNT][KWARP_QPE_COUNT] = {
 		/* 5041-6.2.1-9: still receiving, so errors are still found */
 		[KWARP_QPE_PROTO]	= GO(TERM, ERR_HERE),
 		[KWARP_QPE_PEER_TERM]	= GO(ERROR, ERR_PEER),
-		/* all is sent: graceful end: 5041-6.2.1-7, -8; 5040-6.2-2 */
+		/* graceful end, after this side has sent its FIN: 5041-6.2.1-7, -8; 5040-6.2-2 */
 		[KWARP_QPE_DRAINED]	= GO(ERROR, END_FIN),
 		[KWARP_QPE_TERM_SENT]	= REFUSE(CLOSING),
 		[KWARP_QPE_RESET]	= REFUSE(CLOSING),
@@ -139,7 +141,7 @@ const struct kwarp_qp_step *kwarp_qp_fsm(enum kwarp_qp_state state,
 {
 	static const struct kwarp_qp_step refuse = REFUSE(ERROR);
 
-	static_assert(KWARP_QPA_COUNT <= 16);	/* bits of the member actions */
+	static_assert(KWARP_QPA_COUNT <= 16);	/* kwarp_qp_step.actions has 16 bits */
 	if ((u32)state >= KWARP_QPS_COUNT || (u32)event >= KWARP_QPE_COUNT)
 		return &refuse;
 	return &table[state][event];

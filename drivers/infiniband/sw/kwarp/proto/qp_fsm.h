@@ -14,19 +14,24 @@ enum kwarp_qp_state {
 	KWARP_QPS_RTS,		/* the stream works (the RFCs' "Full Operation") */
 	KWARP_QPS_CLOSING,	/* draining, then a FIN is sent; still receiving */
 	KWARP_QPS_TERM,		/* error: a Terminate is sent next, inbound octets are dropped */
-	KWARP_QPS_ERROR,	/* stream over; everything is flushed */
+	KWARP_QPS_ERROR,	/* stream over, gracefully or not; all requests are flushed */
 	KWARP_QPS_COUNT
 };
 
 enum kwarp_qp_event {
 	KWARP_QPE_ATTACH,	/* the CM gives the QP a socket: the stream begins */
 	KWARP_QPE_CLOSE,	/* local graceful close (modify to SQD, disconnect) */
-	KWARP_QPE_ABORT,	/* local abortive close (modify to ERR, destroy, unlink) */
-	KWARP_QPE_PEER_FIN,	/* FIN between FPDUs with no message open */
-	KWARP_QPE_LOST,		/* RST, FIN inside an FPDU or message, timeout */
+	KWARP_QPE_ABORT,	/* local abortive close (modify to ERR, destroy, device removal) */
+	KWARP_QPE_PEER_FIN,	/* the peer's FIN, which cuts off no message */
+	KWARP_QPE_LOST,		/* connection lost: RST, TCP error, FIN inside FPDU or message */
 	KWARP_QPE_PROTO,	/* protocol error found at this side: a Terminate must be sent */
 	KWARP_QPE_PEER_TERM,	/* Terminate received */
-	KWARP_QPE_DRAINED,	/* in CLOSING: nothing is left to send, no response outstanding */
+	/*
+	 * In CLOSING. From the engine: everything is sent, and all Reads are answered; qp_work.c
+	 * then sends a FIN, and does not pass the event to the table. In the table: the FIN is
+	 * sent, and the peer's FIN has come, or has not come in time.
+	 */
+	KWARP_QPE_DRAINED,
 	KWARP_QPE_TERM_SENT,	/* in TERM: TCP has the Terminate, or it has been given up */
 	KWARP_QPE_RESET,	/* modify to RESET after the stream is over */
 	KWARP_QPE_COUNT
@@ -44,12 +49,12 @@ enum kwarp_qp_action {
 	KWARP_QPA_STEPS,
 
 	/*
-	 * The following actions are no steps: STOP_RX takes effect at once; FIN and RST say how
-	 * FLUSH and DOWN end the connection.
+	 * The following actions are no steps: STOP_RX takes effect at once; FIN and RST change what
+	 * the steps FLUSH and DOWN do.
 	 */
 	KWARP_QPA_STOP_RX = KWARP_QPA_STEPS,	/* drop all further inbound octets */
-	KWARP_QPA_FIN,		/* end with a FIN */
-	KWARP_QPA_RST,		/* end with a reset, unless the connection is gone already */
+	KWARP_QPA_FIN,		/* FLUSH also sends a FIN */
+	KWARP_QPA_RST,		/* DOWN tells the CM that the connection is lost; no FIN */
 	KWARP_QPA_COUNT
 };
 
@@ -57,8 +62,8 @@ enum kwarp_qp_action {
  * struct kwarp_qp_step - what an event does in a state
  * @next: next state, enum kwarp_qp_state
  * @legal: false: the event cannot occur or is refused; nothing changes
- * @actions: BIT(enum kwarp_qp_action); 0 if the event comes too late, or is an error after the
- *	first one
+ * @actions: BIT(enum kwarp_qp_action); 0 if there is nothing to do, for example if the event comes
+ *	too late, or is an error after the first one
  */
 struct kwarp_qp_step {
 	u8 next;

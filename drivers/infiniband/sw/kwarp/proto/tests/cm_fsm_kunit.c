@@ -249,8 +249,8 @@ static void check_upcalls(struct kunit *test, u32 acts, struct world *w)
 static void check_holdings(struct kunit *test, u32 acts, struct world *w)
 {
 	/*
-	 * a refused endpoint is half-open up to state LINGER; the end of LINGER has the action
-	 * LEAVE for all endpoints
+	 * a refused endpoint is half-open until the end of state LINGER, which has the action LEAVE
+	 * for all endpoints
 	 */
 	if (acts & A(LEAVE))
 		w->half_open = false;
@@ -271,8 +271,8 @@ static void check_end(struct kunit *test, const struct world *w)
 }
 
 /*
- * Follow all paths from @state on.  @depth limits their length, because RETRY leads back to
- * CONNECT, and ABORT and TIMER may leave the state as it is.
+ * Follow all paths from @state on.  @depth limits their length, because the table has circles:
+ * RETRY leads back to CONNECT, and some events, such as ABORT, may leave the state as it is.
  *
  * Return: number of paths that end in state DEAD.
  */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of the FPDU parser: vectors (streams with known contents, vectors.h) cut into pieces at
- * every octet, and headers. The parser's events are checked by a sink (sink.h).
+ * every octet, headers, lengths of FPDUs, and the prediction of the next FPDU. The parser's events
+ * are checked by a sink: a receiver that fails the test if an event is wrong (sink.h).
  *
  * Numbers such as 5044-8-10 name requirements of RFCs, see Documentation/conformance.
  */
@@ -219,8 +220,8 @@ static void feed_told(struct sink *s, const u8 *wire, u32 len)
 }
 
 /*
- * The parser tells the length of FPDUs of many lengths, with markers at every position. 5044-6-1: a
- * damaged FPDU gives no HDR event.
+ * The parser tells the length of FPDUs of many lengths, without markers, and with markers at every
+ * position. 5044-6-1: a damaged FPDU gives no HDR event.
  */
 static void test_told(struct kunit *test)
 {
@@ -286,7 +287,7 @@ static const struct expectation {
 	bool last;
 	bool markers;
 	u32 payload;
-	u32 feed;	/* octets of the FPDU that have come */
+	u32 feed;	/* octets of the stream that have come; the first FPDU has 20 to 124 */
 	u32 wire;	/* octets of the predicted FPDU; 0: there is no prediction */
 } expectations[] = {
 	{ "tagged", true, false, false, 100, 120, 120 },

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of the FPDU parser: lengths, pads and markers, streams of the sender in emit.h, and random
- * octets. The parser's events are checked by a sink (sink.h).
+ * octets. The parser's events are checked by a sink: a receiver that fails the test if an event is
+ * wrong (sink.h).
  *
  * Numbers such as 5044-8-10 name requirements of RFCs, see Documentation/conformance.
  */
@@ -45,8 +46,8 @@ static const struct length_case {
 KUNIT_ARRAY_PARAM_DESC(length, length_cases, desc);
 
 /*
- * ULPDU lengths at their limits.  If CRC and length are wrong, the CRC is reported, because the CRC
- * is checked first (RFC 5044 section 6).
+ * ULPDU lengths at their limits.  If CRC and length are wrong, and CRCs are in use, the CRC is
+ * reported, because the CRC is checked first (RFC 5044 section 6).
  */
 static void test_length(struct kunit *test)
 {
@@ -233,7 +234,8 @@ static u32 next_cut(struct rnd_state *rnd, enum cutting cutting, u32 left)
 }
 
 /*
- * Make a stream of FPDUs of random sizes. Return: number of FPDUs, and in @payload their payload.
+ * Make a stream of FPDUs with random sizes and contents. Return: number of FPDUs; their payload is
+ * in @payload.
  */
 static u32 make_stream(struct rnd_state *rnd, struct kwarp_emit *e, u32 max_ulpdu,
 		       u8 *ulpdu, u8 *payload, u32 *payload_len)

@@ -48,8 +48,9 @@ static void test_mulpdu(struct kunit *test)
 }
 
 /*
- * MULPDU is within its limits (5044-3-4), and an FPDU of MULPDU octets fits one TCP segment, at any
- * stream offset.
+ * MULPDU is within its limits (5044-3-4). An FPDU whose ULPDU has MULPDU octets fits one TCP
+ * segment, at any stream offset, if the EMSS is 256 or more; with a smaller EMSS the lower limit of
+ * MULPDU may be too large for one segment.
  */
 static void test_mulpdu_fits(struct kunit *test)
 {
@@ -82,7 +83,7 @@ static void test_pad(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, kwarp_mpa_fpdu_len(len),
 				6 + len + kwarp_mpa_pad(len));
 	}
-	/* the longest FPDU: 2 + 64768 octets, pad 2, CRC 4: 5044-3-8 */
+	/* the longest FPDU that may be sent: 2 + 64768 octets, pad 2, CRC 4: 5044-3-8 */
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_fpdu_len(64768), 64776);
 }
 

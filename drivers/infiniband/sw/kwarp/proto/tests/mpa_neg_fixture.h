@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One negotiation of MPA startup, for the tests of mpa_neg.c.
+ * One negotiation of MPA startup, for the tests of mpa_neg.c. NV: IRD or ORD that is not
+ * negotiated. B, C, D: forms of the RTR ("ready to receive" message): Send, Write, Read.
  *
  * Numbers such as 5044-7.1.1-15 name requirements of RFCs, see Documentation/conformance.
  */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of MPA startup negotiation: CRCs, markers, IRD, ORD, revisions and rejects, as in the
- * tables of RFC 5044 and RFC 6581, for Initiator and Responder. The tests of the RTR message are in
- * mpa_rtr_kunit.c.
+ * tables of RFC 5044 and RFC 6581, for Initiator and Responder. The tests of the RTR ("ready to
+ * receive" message) are in mpa_rtr_kunit.c. NV: IRD or ORD that is not negotiated. C, D: forms of
+ * the RTR: Write, Read.
  *
  * Numbers such as 5044-7.1.1-15 name requirements of RFCs, see Documentation/conformance.
  */

@@ -125,8 +125,9 @@ static void test_rtr_denied(struct kunit *test)
 }
 
 /*
- * 6581-9.2-23: a Read as RTR needs IRD at the Responder; the Initiator's ORD of 0 becomes 1 for it.
- * In the names, "slot" is one IRD or ORD, "here" is the Initiator, "there" is the Responder.
+ * 6581-9.2-23: a Read as RTR needs an IRD of at least 1 at the Responder; for such a Read the
+ * Initiator's ORD of 0 becomes 1. In the names, "slot" is one IRD or ORD, "here" is the Initiator,
+ * "there" is the Responder.
  */
 static const struct slot_case {
 	const char *desc;

@@ -112,10 +112,10 @@ static void test_pair_rules(struct kunit *test)
 	bool ends = p->state != s->next && s->next == KWARP_QPS_ERROR;
 	bool loses = ends && had_stream;
 
-	/* 5041-6.2.2-5: everything posted completes when the stream is over */
+	/* 5041-6.2.2-5: all posted requests complete when the stream is over */
 	if (ends)
 		KUNIT_EXPECT_TRUE(test, s->actions & A(FLUSH));
-	/* the CM is told once, and the socket is ended exactly once, by FIN or RST */
+	/* at the end of a stream the CM is told, with either the action FIN or the action RST */
 	KUNIT_EXPECT_EQ(test, !!(s->actions & A(DOWN)), loses);
 	KUNIT_EXPECT_EQ(test, !!(s->actions & A(FIN)) + !!(s->actions & A(RST)), loses);
 	/* 5041-6.2.2-7: the Terminate is requested exactly when TERM is entered */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of RDMAP: encoding and decoding of Read Requests, and the check of every possible header
- * (RFC 5040 Figure 4).
+ * Tests of RDMAP: encoding and decoding of Read Requests, and the check of headers with every
+ * version and opcode (RFC 5040 Figure 4).
  *
  * Numbers such as 5040-4.2-1 name requirements of RFCs, see Documentation/conformance.
  */
@@ -85,8 +85,9 @@ static enum kwarp_perr expected_perr(const struct kwarp_ddp_hdr *hdr, bool rfc73
 }
 
 /*
- * Check every version, opcode, T, L and queue number, with a length of 28 octets, which is legal
- * for all messages of RFC 5040.
+ * Check every DDP version, RDMAP version, opcode and T flag with several queue numbers. The segment
+ * is the last of its message and has 28 octets, a length that is legal for all messages of RFC
+ * 5040.
  */
 static void check_all(struct kunit *test, bool rfc7306)
 {

@@ -3,6 +3,7 @@
  * Test vectors for the suites, and seeds for the fuzzers.  Vectors that are not printed in an RFC
  * were computed from what their comment says, with a program that shares no code with the code
  * under test.  RTR: "ready to receive", the first message of the Initiator in peer-to-peer mode.
+ * SeqStart: the first octet after the startup frame.
  */
 #ifndef KWARP_PROTO_VECTORS_H
 #define KWARP_PROTO_VECTORS_H
@@ -98,7 +99,7 @@ static const u8 kwarp_wire_between[] = {
 	0xcc, 0x08, 0x19, 0x9e,
 };
 
-/* an FPDU with a marker whose two low bits are set (erratum 1427 of RFC 5044) */
+/* an FPDU with a marker whose pointer has its two low bits set (erratum 1427 of RFC 5044) */
 static const u8 kwarp_wire_low_bits[] = {
 	0x00, 0x10, 0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09,
 	0x00, 0x00, 0x00, 0x0f, 0x0a, 0x0b, 0x0c, 0x0d, 0x0e, 0x0f, 0x00, 0x00,
