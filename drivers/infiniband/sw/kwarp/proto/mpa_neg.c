@@ -198,7 +198,7 @@ static enum kwarp_perr conclude_rtr(const struct kwarp_mpa_frame *req,
 
 	if (!reply->p2p)			/* Reply without the A bit: violates 6581-9.2-8 */
 		return KWARP_PERR_MPA_LOCAL;
-	if (!res->ord && !slot)			/* no IRD for a Read: 6581-9.3-2, 6581-9.2-23 */
+	if (!res->ord && !slot)			/* no Read is served: 6581-9.3-2, 6581-9.2-23 */
 		forms &= ~KWARP_RTR_READ;
 	if (!forms)
 		return KWARP_PERR_MPA_RTR;	/* no common form: 6581-9.2-15, -16 */

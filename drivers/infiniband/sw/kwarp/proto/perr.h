@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The list of protocol errors. term.c says which Terminate, if any, the peer gets for an error.
+ * RTR: "ready to receive", the first message of the Initiator in peer-to-peer mode (RFC 6581).
  */
 #ifndef KWARP_PROTO_PERR_H
 #define KWARP_PROTO_PERR_H

@@ -33,7 +33,10 @@
 
 /* The stream ends without a Terminate or FIN from the QP: the connection is lost. */
 #define END_RST		(DO(RST) | DO(FLUSH) | DO(DOWN))
-/* The stream ends with a FIN after everything was sent, not with RST: 5040-6.2.1-5. */
+/*
+ * The stream ends with a FIN, not with RST, so that TCP still delivers what it has taken, for
+ * example a Terminate: 5040-6.2.1-5.
+ */
 #define END_FIN		(DO(FIN) | DO(FLUSH) | DO(DOWN))
 /*
  * ERR_HERE: an error found at this side; ERR_PEER: an error reported by the peer's Terminate.

@@ -36,8 +36,8 @@ static const struct perr_row {
 	/* no header, because no inbound message has caused the error: 5040-4.8-24, 5040-7.1-2 */
 	ROW(LOCAL, 0, 0, 0x00, BARE),
 	/*
-	 * The codes are from RFC 5040 Figure 9, the headers from 5040-4.8-25, 5040-7.1-5 and
-	 * 5040-4.8-19. Numbers after a row name the requirements to report this error.
+	 * The codes are from RFC 5040 Figure 9, the attached headers from 5040-4.8-25, 5040-7.1-5
+	 * and 5040-4.8-19. Numbers after a row name the requirements to report this error.
 	 */
 	ROW(R_STAG, 0, 1, 0x00, DDP_RREQ),		/* 5040-7.2-9, 5040-7.2-4 */
 	ROW(R_BOUNDS, 0, 1, 0x01, DDP_RREQ),		/* 5040-7.2-11, -12 */
@@ -45,7 +45,7 @@ static const struct perr_row {
 	ROW(R_STREAM, 0, 1, 0x03, DDP_RREQ),		/* 5040-7.2-10 */
 	ROW(R_WRAP, 0, 1, 0x04, DDP_RREQ),		/* 5040-7.2-13 */
 	ROW(R_CANNOT_INV, 0, 1, 0x09, DDP_RREQ),	/* 5040-5.3-19, 5040-7.2-5 */
-	/* headers: 5040-4.8-26, 5040-7.1-3 */
+	/* attached headers: 5040-4.8-26, 5040-7.1-3 */
 	ROW(O_VERSION, 0, 2, 0x05, DDP),		/* 5040-7.2-3, -8 */
 	ROW(O_OPCODE, 0, 2, 0x06, DDP),			/* 5040-7.2-2, -7 */
 	ROW(O_STREAM, 0, 2, 0x07, DDP),
@@ -53,7 +53,7 @@ static const struct perr_row {
 	ROW(O_CANNOT_INV, 0, 2, 0x09, DDP),
 	ROW(O_UNSPEC, 0, 2, 0xff, DDP),
 
-	/* codes: RFC 5041 section 7.2 (5041-7.2-1); headers: 5040-4.8-27, 5041-7.1-21 */
+	/* codes: RFC 5041 section 7.2 (5041-7.2-1); attached headers: 5040-4.8-27, 5041-7.1-21 */
 	/*
 	 * DDP_LOCAL is only for a ULPDU that is shorter than its DDP header: there is no header to
 	 * attach
@@ -71,7 +71,7 @@ static const struct perr_row {
 	ROW(DDP_U_LONG, 1, 2, 0x05, DDP),		/* 5041-7.1-9 */
 	ROW(DDP_U_VERSION, 1, 2, 0x06, DDP),		/* 5041-4.1-13 */
 
-	/* codes: RFC 5044 section 8, RFC 6581 section 8; headers: 5040-4.8-28 */
+	/* codes: RFC 5044 section 8, RFC 6581 section 8; no attached headers: 5040-4.8-28 */
 	ROW(MPA_LOST, 2, 0, 0x01, SILENT),		/* 5044-8-3, 5040-6.2-4 */
 	ROW(MPA_CRC, 2, 0, 0x02, BARE),			/* 5044-4.4-20 */
 	ROW(MPA_MARKER, 2, 0, 0x03, BARE),		/* 5044-8-4 */

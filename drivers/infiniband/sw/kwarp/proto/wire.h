@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Octets on the wire: MPA (RFC 5044, RFC 6581), DDP (RFC 5041), RDMAP (RFC 5040).
+ * Octets on the wire: MPA (RFC 5044, RFC 6581), DDP (RFC 5041), RDMAP (RFC 5040, RFC 7306). RTR:
+ * "ready to receive", the first message of the Initiator in peer-to-peer mode.
  *
  * No other file declares structs with big-endian members. All structs are unaligned images of
  * octets in the stream. Only the encode and decode functions in proto/ access them; all other code
@@ -32,7 +33,7 @@ static_assert(sizeof(struct kwarp_mpa_wire_frame) == 20);
 #define KWARP_MPA_FLAG_S	0x10	/* private data starts with enhanced data */
 
 #define KWARP_MPA_FRAME_LEN	20	/* startup frame without private data */
-#define KWARP_MPA_MAX_PD	512	/* private data, enhanced data included */
+#define KWARP_MPA_MAX_PD	512	/* most private data, enhanced data included */
 
 /* Enhanced connection data, RFC 6581 section 9. */
 struct kwarp_mpa_wire_enh {

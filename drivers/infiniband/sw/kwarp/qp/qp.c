@@ -93,7 +93,7 @@ static void finish_waiting(struct kwarp_qp *qp)
 void kwarp_qp_retire(struct kwarp_qp *qp)
 {
 	xa_erase_irq(&qp->kdev->qps, qp->ibqp.qp_num);
-	/* Wait for a kwarp_qp_describe() that is running; a later one sees the bit, and fails. */
+	/* Wait for a kwarp_qp_describe() that is running; a later call sees RETIRED, and fails. */
 	mutex_lock(&qp->mutex);
 	set_bit(KWARP_QPP_RETIRED, &qp->pending);
 	mutex_unlock(&qp->mutex);
@@ -232,7 +232,7 @@ void kwarp_qp_set_access(struct kwarp_qp *qp, int access, bool set_up)
 	unsigned long irqflags;
 
 	spin_lock_irqsave(&qp->state_lock, irqflags);
-	/* Read and write together come from iw_cm, which does not know atomic rights: add them. */
+	/* Read and write together come from iw_cm, which has no atomic rights: add them here. */
 	if (set_up && access == (IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE))
 		access = KWARP_REMOTE_ACCESS;
 	if (!set_up || !qp->access_chosen)
@@ -243,8 +243,8 @@ void kwarp_qp_set_access(struct kwarp_qp *qp, int access, bool set_up)
 }
 
 /*
- * Give the peer all rights, unless the consumer has made a choice or a call with @set_up has given
- * some rights. The rights of each memory region still limit what the peer may do.
+ * Give the peer all rights, unless the consumer has chosen its rights, or a modify_qp to INIT or
+ * RTR has given it some. The rights of each memory region still limit what the peer may do.
  */
 static void default_access(struct kwarp_qp *qp)
 {

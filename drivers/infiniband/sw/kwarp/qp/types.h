@@ -90,7 +90,8 @@ struct kwarp_qp_refs {
  * @engine: sends and receives on the stream's socket
  * @mutex: serialises attach (a stream begins), poll, stop and reset; process context; the QP's
  *	outermost lock, but an endpoint's mutex is taken before it
- * @state_lock: protects @state, @todo and the peer's access rights; any context, innermost
+ * @state_lock: protects @state, @todo and the peer's access rights; any context; innermost: no
+ *	other lock is taken under it
  * @state: enum kwarp_qp_state
  * @todo: actions (KWARP_QPA_*) that are still to be carried out
  * @pending: bits KWARP_QPP_*: what the runner has to do besides @todo
@@ -131,7 +132,7 @@ struct kwarp_qp {
 	struct kwarp_rq rq;
 	struct kwarp_engine engine;
 
-	struct mutex mutex;		/* attach, stop, reset */
+	struct mutex mutex;		/* attach, poll, stop, reset */
 	spinlock_t state_lock;		/* state, todo, access */
 	enum kwarp_qp_state state;
 	u16 todo;

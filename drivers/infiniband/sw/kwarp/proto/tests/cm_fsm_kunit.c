@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of the state table of connection endpoints: every pair of state and event, and rules for
- * every path through the table: iw_cm's rules for upcalls, and that QP and listener are released at
- * the end. An endpoint of a listener is half-open from the start until the ULP accepts, or until
- * its end if it is refused.
+ * every path through the table: iw_cm's rules for upcalls, and that at the end the QP is released
+ * and the endpoint is not half-open any more. An endpoint of a listener is half-open from the start
+ * until the ULP accepts, or until its end if it is refused.
  */
 #include <kunit/test.h>
 
@@ -17,7 +17,7 @@
 #define CONN_DEAD	(A(REPLY_FAIL) | A(QP_PUT) | A(KILL))
 /* The endpoint ends: its accept has returned 0, but has then failed. */
 #define ACC_DEAD	(A(EST_FAIL) | A(QP_PUT) | A(KILL))
-/* The endpoint ends: it may still be half-open. */
+/* The endpoint ends; it may have been half-open until now, so the listener is told, too. */
 #define GONE		(A(LEAVE) | A(KILL))
 
 /* All legal pairs of state and event. Any other pair changes nothing. */

@@ -10,7 +10,10 @@
 
 #include "../ddp.h"
 
-/* headers by RFC 5040 section 4, and the examples of RFC 5041 section 5.2, in hexadecimal */
+/*
+ * headers as in RFC 5041 section 4 and RFC 5040 section 4, and those of the examples in RFC 5041
+ * section 5.2, in hexadecimal
+ */
 static const struct hdr_case {
 	const char *desc;
 	const char *wire;

@@ -42,7 +42,7 @@ static void test_vector(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, out, v->wire, len);
 }
 
-/* 5044-7.1.1-23: a truncated frame is refused; its full length is known after octet 19. */
+/* 5044-7.1.1-23: a truncated frame is refused; its length is known when 20 octets have come. */
 static void test_truncated(struct kunit *test)
 {
 	const struct kwarp_vec_frame *v = test->param_value;
@@ -76,7 +76,7 @@ static void test_bad_key(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, kwarp_mpa_frame_need(wire, len, v->reply, &need),
 					len > i ? KWARP_PERR_MPA_FRAME : KWARP_PERR_NONE);
 	}
-	/* 5044-7.1.2-23: two Initiators, or two Responders: the keys differ in octet 9 */
+	/* 5044-7.1.2-23: two Initiators, or two Responders: the keys differ at index 9 */
 	for (len = 0; len <= v->len; len++)
 		KUNIT_EXPECT_EQ(test, kwarp_mpa_frame_need(v->wire, len, !v->reply, &need),
 				len > 9 ? KWARP_PERR_MPA_FRAME : KWARP_PERR_NONE);

@@ -51,7 +51,10 @@ static const struct step_case {
 	{ KWARP_QPS_ERROR, KWARP_QPE_RESET, KWARP_QPS_IDLE, 0 },
 };
 
-/* Legal pairs that change nothing: events that come too late, and errors after the first one. */
+/*
+ * Legal pairs that change nothing: events that are repeated or come too late, and errors after the
+ * first one.
+ */
 static const u32 ignored[KWARP_QPS_COUNT] = {
 	[KWARP_QPS_IDLE] = BIT(KWARP_QPE_RESET),
 	[KWARP_QPS_CLOSING] = BIT(KWARP_QPE_CLOSE),

@@ -80,7 +80,7 @@ static enum kwarp_perr expected_perr(const struct kwarp_ddp_hdr *hdr, bool rfc73
 		return KWARP_PERR_O_VERSION;
 	if (!opcode_fits(hdr, rfc7306))
 		return KWARP_PERR_O_OPCODE;
-	/* No message of RFC 7306 has the length of 28 octets. */
+	/* No message of RFC 7306 may have 28 octets, the length that check_all() uses. */
 	return hdr->opcode > 7 ? KWARP_PERR_O_STREAM : KWARP_PERR_NONE;
 }
 
