@@ -114,9 +114,9 @@ static void reset_early(struct qp_test *t)
 }
 
 /*
- * Another thread (here: the handler of QP_FATAL) tries a RESET after the engine is stopped, but
- * before DOWN is reported. The RESET must wait, or the endpoint of the next stream would get that
- * DOWN.
+ * Another thread tries a RESET after the engine is stopped, but before DOWN is reported; here the
+ * handler of QP_FATAL does so. The RESET must wait, or the endpoint of the next stream would get
+ * that DOWN.
  */
 static void test_reset_before_down(struct kunit *test)
 {

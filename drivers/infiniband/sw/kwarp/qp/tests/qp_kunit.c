@@ -179,7 +179,10 @@ static void test_graceful(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->timer_ms, 0);
 }
 
-/* The timer aborts a drain; after a FIN or a Terminate has been sent, it ends the stream. */
+/*
+ * When the timer expires, it aborts a drain; if the FIN is sent, or a Terminate is being sent, it
+ * ends the stream.
+ */
 static void test_timers(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
