@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Cases that run rping, an example program of librdmacm. Its messages are Sends, Reads and Writes,
-# and both ends check the contents.
+# Cases that run rping, an example program of librdmacm. The server reads data from the client's
+# memory and writes them back to other memory of the client. The client compares them (-V). Sends
+# carry addresses and STags.
 
 rping_try() {
 	new_port
@@ -41,8 +42,8 @@ rping_persistent() {
 	stop server KILL
 }
 
-# Many clients connect at the same time, more than rping's backlog of 3 holds. The others wait until
-# the server accepts them; all must succeed.
+# Many clients connect at the same time, more than the backlog of 3 that rping's server gives to
+# rdma_listen(). Clients beyond the backlog wait until the server accepts them; all must succeed.
 rping_crowd() {
 	local i clients
 	clients=$(by_profile 64 12)

@@ -10,7 +10,8 @@
 
 NETDEV=kwx
 NETDEV_IP=(198.51.100.1 198.51.100.2)
-# Names of the links on the veth pair, in cases where the names of LINK are links on NETDEV.
+# Names of the links on the veth pair, in cases in which the usual names of links (LINK: kwt0, kwt1)
+# are those of links on NETDEV.
 LINK2=(kwu0 kwu1)
 # Options of tunpipe.py, the process that forwards packets between two tun devices.
 TUNPIPE_MODE=()
@@ -21,9 +22,9 @@ make_vlan() {
 	ip -n "${NS[$1]}" link add link "${DEV[$1]}" name "$NETDEV" type vlan id 5
 }
 
-# arp_ignore END VALUE: set arp_ignore of DEV at that end. With 0, the device below a macvlan also
-# answers ARP requests for the macvlan's address. A peer that uses this answer sends to a device
-# that has no listener.
+# arp_ignore END VALUE: set arp_ignore of the veth device (kwv0 or kwv1) at that end. With 0, the
+# device below a macvlan also answers ARP requests for the macvlan's address. A peer that uses this
+# answer sends to a device that has no listener.
 arp_ignore() {
 	in_ns "$1" sysctl -qw "net.ipv4.conf.${DEV[$1]}.arp_ignore=$2"
 }
@@ -129,8 +130,8 @@ sent_by() {
 	in_ns "$1" cat "/sys/class/net/$NETDEV/statistics/tx_packets"
 }
 
-# echo_over NAME SERVER-END LISTEN-ADDRESS ADDRESS: start a server at that end, and connect to
-# ADDRESS from the other end.
+# echo_over NAME SERVER-END LISTEN-ADDRESS ADDRESS: start a server at that end, and make three
+# connections to ADDRESS from the other end.
 echo_over() {
 	new_port
 	SERVER_END=$2 serve "$1-server" "$PORT" kwconn -s -a "$3" -p "$PORT"
@@ -140,7 +141,9 @@ echo_over() {
 	[ "$STATUS" = 0 ] || fail "$1-server ended with status $STATUS"
 }
 
-# both_roles NAME ADDRESS0 ADDRESS1 [wildcard]: make two connections; each end is the server of one.
+# both_roles NAME ADDRESS0 ADDRESS1 [wildcard]: make connections between these addresses of the two
+# ends, first with the server at end 1, then at end 0. With "wildcard" the servers listen on 0.0.0.0
+# instead of their addresses.
 both_roles() {
 	local name=$1 addr=("$2" "$3") listen=("$2" "$3")
 	[ "${4:-}" = "" ] || listen=(0.0.0.0 0.0.0.0)

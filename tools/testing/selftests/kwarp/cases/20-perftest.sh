@@ -33,7 +33,8 @@ perf_trace() {
 	: >"$PERF_TRACING/trace"
 }
 
-# True if the trace of the port's sockets shows perftest's race (perfrace.awk). Without tracing no
+# True if the trace of the port's sockets shows perftest's race: the client connected before the
+# server's second listener existed (perf_too_quick). perfrace.awk looks for that. Without tracing no
 # failure is excused.
 perf_race_shown() {
 	[ -r "$PERF_TRACING/trace" ] || return 1
@@ -45,7 +46,7 @@ perf_race_shown() {
 # control connection, and later another listener on the same port. If the client connects before
 # the second one exists, it is refused and crashes in its second attempt, or waits for ever in the
 # queue of the first listener. (Both failures also happen over siw.) In both cases the client has
-# not printed the head of its table yet, and the trace shows the race (perfrace.awk).
+# not printed the head of its table yet, and the trace shows the race.
 perf_too_quick() {
 	! grep -q '#bytes' "$CASE_DIR/client.log" || return 1
 	perf_race_shown || return 1

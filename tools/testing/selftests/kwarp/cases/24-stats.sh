@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Tests of the counts (rdma statistic, hw_counters): the counts of both ends agree, and a counter
-# that is bound to a queue pair counts that queue pair only. Also details of objects, debugfs and
+# Tests of the counts of a link (rdma statistic, hw_counters): the counts of both ends agree, and a
+# counter can be bound to a queue pair, for its own counts. Also details of objects, debugfs and
 # traces. END is 0 (client) or 1 (server), the number of a namespace and of its link.
 
 stats_links() {
@@ -232,8 +232,8 @@ bad_crc_is_shown() {
 	stop server
 }
 
-# Read all details, all counts and all files in debugfs, again and again until that fails. The file
-# "rounds" has the number of complete rounds.
+# Read all details, all counts and all files in debugfs (a round), again and again until a read
+# fails. The file "rounds" has the number of complete rounds.
 ask_for_details() {
 	local rounds=0 what qpn
 	while :; do
@@ -259,8 +259,8 @@ details_races() {
 	asker=$!
 	new_port
 	serve server "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT"
-	# Continue until there has been one complete round, too: on a slow machine that takes
-	# longer than the given time.
+	# Continue until ask_for_details has completed one round, too: on a slow machine a round
+	# takes longer than the given time.
 	while [ "$SECONDS" -lt "$end" ] || { [ ! -s "$CASE_DIR/rounds" ] && kill -0 "$asker" 2>/dev/null; }; do
 		client kwconn -c -a "${IP[1]}" -p "$PORT" -n 20 -P 4
 	done
@@ -277,7 +277,8 @@ trace_off() {
 	echo >"$TRACING/trace"
 }
 
-# The trace has every event of a connection, and of a message from posting to completion.
+# The trace has the events of a connection's startup and of a message from posting to completion.
+# Only the events of errors and Terminates are not caused here.
 trace_case() {
 	local rc=0
 	stats_links

@@ -9,8 +9,9 @@
 #     consumer -- kwlo ..TCP, 10.99.0.1.. kwlo -- consumer
 #
 # The link is on the loopback interface. Before Linux 6.6, rdma_cm finds no device on an interface
-# without a hardware address; so there the link is on an interface of type dummy. Packets for its
-# address pass over the loopback interface all the same. 61-interop-kernel.sh has two links instead.
+# without a hardware address; so there the link is on an interface of type dummy. Packets for the
+# dummy's address pass over the loopback interface all the same. 61-interop-kernel.sh has two links
+# instead.
 
 # Kind of links, which names the functions KIND_up, KIND_delete, KIND_end and KIND_clean: one_link
 # (in this file) or pair_links (61-interop-kernel.sh).

@@ -21,8 +21,8 @@ ram_holds() {
 	dd if="$RAM_DISK" iflag=direct,count_bytes bs=1M count="$(($1 << 20))" 2>/dev/null | cmp - "$RUN/disk-file"
 }
 
-# disk_data MIB: write to DISK in blocks of several sizes, and compare the target's RAM disk; then
-# read DISK in blocks of several sizes.
+# disk_data MIB: write random data to DISK in blocks of several sizes, and compare the target's RAM
+# disk with them; then read DISK in blocks of several sizes, and compare.
 disk_data() {
 	local mib=$1 size
 	note "$mib MiB to $DISK and back"
@@ -41,13 +41,13 @@ disk_data() {
 }
 
 # disk_same MIB: true if DISK begins with the data in the file disk-before, which the case has saved
-# before it ended the initiator's session. The read waits until the initiator has its session again.
+# before the initiator lost its session. The read waits until the initiator has a session again.
 disk_same() {
 	dd if="$DISK" iflag=direct,count_bytes bs=64k count="$(($1 << 20))" 2>/dev/null | cmp - "$RUN/disk-before"
 }
 
-# disk_case KIND MIB: connect a disk, check it with this amount of data, and disconnect it. KIND_up
-# and KIND_down are the functions that connect and disconnect.
+# disk_case KIND MIB: connect a disk, check it with this amount of data, and disconnect it. KIND is
+# iser, srp or rnbd: the functions KIND_up and KIND_down connect and disconnect.
 disk_case() {
 	"$1_up"
 	disk_data "$2"

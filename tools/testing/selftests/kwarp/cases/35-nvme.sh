@@ -215,7 +215,7 @@ nvme_die_case() {
 	[ "$STATUS" = 7 ] || fail "the writer ended with status $STATUS, not because of an error"
 	nvme_disconnect
 
-	# The link has taken the target's listener with it: make the target listen again.
+	# The target's listener ended when its link was deleted: make the target listen again.
 	nvmet_deafen "$NVME_NQN"
 	consumer_links_up
 	nvmet_listen "$NVME_NQN"

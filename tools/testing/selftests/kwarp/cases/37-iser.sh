@@ -114,7 +114,7 @@ iser_link_case() {
 	cp "$RUN/disk-file" "$RUN/disk-before"
 	consumer_links_delete
 	consumer_links_up
-	# The link has taken the target's listener with it: make the target listen again.
+	# The target's listener ended when its link was deleted: make the target listen again.
 	echo 0 >"$ISER_TPG/np/$(iser_portal)/iser"
 	echo 1 >"$ISER_TPG/np/$(iser_portal)/iser" || fail "the target does not listen again"
 	disk_same 1 || fail "the disk has lost what was written before the link went"

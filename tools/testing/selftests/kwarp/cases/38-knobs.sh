@@ -147,8 +147,8 @@ knob_values_case() {
 	own_links
 }
 
-# socket_has END FILTER WORD...: ss, run at this end (0 or 1), shows all these words for the one
-# socket that the filter selects.
+# socket_has END FILTER WORD...: true if ss, run at this end (0 or 1), shows all these words for the
+# one socket that the filter selects.
 socket_has() {
 	local said word
 	said=" $(in_ns "$1" ss -HtinmO --tos state established "$2") "
@@ -167,13 +167,14 @@ socket_has_any() {
 
 # sockets_have WORD...: make an inbound and an outbound connection. ss must show these words for
 # both. The inbound connection uses the listener on port LISTENER, which stays while the case
-# changes the knobs. LEFT has words that belong to older values; the inbound connection must not
-# have them.
+# changes the knobs. LEFT has the words of former values of the knobs; ss must not show these for
+# the inbound connection.
 sockets_have() {
 	local port
 	start silent 0 python3 "$HERE/timers.py" request "${IP[1]}" "$LISTENER"
 	wait_until 10 "an inbound connection has $*" socket_has 1 "sport = :$LISTENER" "$@"
-	# The inbound connection has no values that the knobs had when the listener was made.
+	# The inbound connection must have no former values, such as those that the knobs had when
+	# the listener was made.
 	[ "${LEFT:-}" = '' ] || ! socket_has_any 1 "sport = :$LISTENER" $LEFT || fail "it has some of $LEFT"
 	stop silent KILL
 	wait_until 10 "it is over" socket_gone 1 "sport = :$LISTENER"

@@ -125,8 +125,9 @@ memcg_rings_case() {
 	group_leave
 }
 
-# The peer closes each connection after the Request, so the device tries once more with revision 1
-# of MPA. The SYNs of both attempts must belong to the control group of the program.
+# The peer closes each connection after the MPA Request. After the first close the device connects
+# once more, with revision 1 of MPA. The SYNs of both attempts must belong to the control group of
+# the program.
 redial_owner_case() {
 	skip_on siw "it makes no second attempt"
 	need_cgroup

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Cases that run kwdata, which makes random RDMA operations. Both ends check contents and guard
-# zones, and sources are overwritten immediately after completion (see kwdata.h).
+# Cases that run kwdata, which makes random RDMA operations. Both ends check the contents of
+# messages and the memory around them. As soon as a request has completed, kwdata overwrites its
+# source: a device that still reads the source then sends wrong data.
 
 # data_own_flags END: print the options that kwdata needs for the type of the link at END (0:
-# client, 1: server).
+# client, 1: server). With -Q kwdata tolerates that siw completes requests out of order and reads
+# sources after their completion.
 data_own_flags() {
 	[ "$(link_type "$1")" != siw ] || echo -Q
 }
 
-# Print options that restrict the random operations. With siw at both ends, the ends could wait for
-# each other for ever if both have fenced requests after their own Reads.
+# Print options that restrict the random operations. -z leaves out Reads that siw answers wrongly.
+# With -1 only one end issues operations: with siw at both ends, the ends could wait for each other
+# for ever if both have fenced requests after their own Reads.
 data_plan_flags() {
 	case "$(link_type 0) $(link_type 1)" in
 	"siw siw") echo -z -1 ;;

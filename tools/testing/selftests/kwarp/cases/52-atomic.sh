@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# RFC 7306 between two programs: atomic operations on words that several queue pairs and the
-# processor change at the same time; Writes with immediate data, whose completion must come after
-# the data of the Write are in place (see kwatomic.c).
+# RFC 7306 between two programs (kwatomic): atomic operations on words that several queue pairs and
+# the processor change at the same time; Writes with immediate data, whose completion at the peer
+# must come after the data of the Write are in place.
 
 # atomic_case QPS ROUNDS [SHAPE...]: run kwatomic with this number of queue pairs and rounds, with
 # packets lost and delayed as netem's words SHAPE say.

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Links of type kwarp-siw, which work with an unchanged libsiw; also with siw.ko, which has the same
-# driver_id, on the same machine. This file has cases that are special to such links. With
-# KWARP_LINK=kwarp-siw the whole suite runs on them.
+# Cases about links of type kwarp-siw: links of kwarp that have siw's user ABI, so that programs use
+# them through libsiw, the unmodified libibverbs provider of siw. Some of the cases also load siw's
+# own module (siw.ko), whose devices have the same driver_id. With KWARP_LINK=kwarp-siw the cases of
+# the other files run on such links.
 
 libsiw_only() {
 	[ "$KWARP_LINK" = kwarp ] || skip "it is about links of type kwarp-siw"
@@ -104,10 +105,11 @@ paced_times() {
 	PACED=$(($(paced_count) - before))
 }
 
-# A timer that sends what a program has posted can replace doorbells. The module tries whether the
-# timer is faster (a trial, see pace.h), but only if doorbells follow each other within 100 us. In a
-# second with fewer than 10,000 doorbells there may be no trial. With coalesce_us 0 the timer is
-# off.
+# libsiw rings the doorbell for each post, and each time the module sends. Instead, a timer of the
+# module can send what the program has posted since the timer's last run. The module measures for a
+# short time whether that is faster (a trial), but only if the program leaves less than 100 us, on
+# average, between doorbells. So in a second with fewer than 10,000 doorbells there may be no trial.
+# With the knob coalesce_us (a setting of a link) at 0 the timer is off.
 libsiw_paced_case() {
 	local tries=3
 	libsiw_only

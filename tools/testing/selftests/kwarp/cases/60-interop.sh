@@ -5,8 +5,9 @@
 # (KWARP_PEER, siw by default), in both roles, with and without CRC.
 
 # The knob peer_to_peer (a setting of kwarp's link) is off in these cases because of siw servers.
-# siw accepts a Request for a ready-to-receive message, but may not read that message (siw_is_deaf
-# in lib/programs.sh). If the connection ends before siw has read the message, iw_cm gets a CLOSE
+# With the knob on, kwarp's client sends a ready-to-receive message as soon as it has siw's Reply.
+# siw takes over its socket only after it has sent the Reply, and does not look for octets that
+# arrived before. So siw may not read the message. If the connection ends then, iw_cm gets a CLOSE
 # event in an unexpected state, and stops the machine with a BUG.
 
 # interop_case ROLE CRC COMMAND...: run the command with CRC on or off. ROLE is that of the link of
@@ -15,8 +16,8 @@ interop_case() {
 	local role=$1 crc=$2
 	shift 2
 	mixed_links "$role"
-	# The delay gives a siw server the time to become ready, so that it reads the first
-	# message (siw_is_deaf in lib/programs.sh).
+	# A siw server does not read a message that arrives before it has taken over its socket,
+	# which it does after its Reply. With the delay, the client's first message arrives later.
 	[ "$role" = client ] || netem delay "$(by_profile 5ms 30ms)"
 	knob crc "$crc"
 	# siw assembles a CRC wrongly if TCP delivers it in two parts (siw_get_trailer), and ends

@@ -76,8 +76,9 @@ pair_down() {
 }
 
 # pair_link_up LINK TYPE: add a link with the name LINK on the interface of the same name. On a link
-# of kwarp, CRC is off, because siw assembles a CRC wrongly that comes in two parts, and
-# peer_to_peer is off for the reason that 60-interop.sh has.
+# of kwarp, CRC is off, because siw assembles a CRC wrongly that comes in two parts. peer_to_peer is
+# off, because a siw target may not read the ready-to-receive message that kwarp would send right
+# after the MPA Reply; if the connection ends then, iw_cm stops the machine with a BUG.
 pair_link_up() {
 	kernel_link_up "$1" "$2" "$1"
 	[[ $2 != kwarp* ]] || {
@@ -90,7 +91,8 @@ pair_links_up() {
 	[ -e /sys/class/net/kwhost ] || pair_up
 	pair_link_up kwhost "$PAIR_HOST_TYPE"
 	pair_link_up kwtarget "$PAIR_TARGET_TYPE"
-	# The delay gives a siw target the time to become ready, see interop_case.
+	# A siw target does not read a message that arrives before it has taken over its socket,
+	# which it does after its MPA Reply. With the delay, the host's first message arrives later.
 	[ "$PAIR_TARGET_TYPE" != siw ] ||
 		add_netem qdisc replace dev kwtarget root netem delay "$(by_profile 5ms 30ms)"
 }

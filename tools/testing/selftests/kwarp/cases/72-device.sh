@@ -176,8 +176,9 @@ pending_netdev_case() {
 	still_works
 }
 
-# Since Linux 7.2 the core first calls the driver, which ends the pending connect. On older kernels
-# the deletion of the link waits for the connect (see the administrator guide).
+# "rdma link delete" unregisters the device. Since Linux 7.2 the core first calls the driver, which
+# ends the pending connect. On older kernels the deletion of the link would wait until the connect
+# times out.
 pending_link_case() {
 	[ "$(uname -r | cut -d. -f1)" -ge 7 ] || skip "this kernel's core does not ask the driver first"
 	load_in_order "$@"

@@ -11,7 +11,8 @@ no_qps() {
 	done
 }
 
-# idle_pair: make a connection that has exchanged one message and is idle now.
+# idle_pair COMMAND: start a server, run COMMAND, which may set knobs (settings of a link), and make
+# a connection that has exchanged one message and is idle now.
 idle_pair() {
 	new_port
 	serve server "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT" -v
@@ -20,8 +21,8 @@ idle_pair() {
 	wait_until 10 "the connection is idle" grep -q ' idle$' "$CASE_DIR/client.log"
 }
 
-# Set short timeouts. The server already listens; connections that it accepts later have the new
-# values.
+# Set short timeouts (in seconds). If the server already listens, the connections that it accepts
+# later have the new values.
 short_timeouts() {
 	knob keepalive 4
 	knob user_timeout 4

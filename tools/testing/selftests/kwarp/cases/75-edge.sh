@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 #
 # Cases in which a resource runs out, is removed, or changes under traffic (kwedge): shared
-# receives, a completion queue, memory, depths, the route's MTU. Other cases make the largest number
-# of objects of each kind (kwmost).
+# receives, a completion queue, memory, the depths for outstanding Reads, the route's MTU. Other
+# cases make the largest number of objects of each kind (kwmost).
 
 edge_pair() {
 	new_port

@@ -180,7 +180,7 @@ half_open_case() {
 }
 
 # lasted NAME MS: wait until the peer NAME (timers.py) ends, and check that it has measured MS
-# milliseconds or a little more.
+# milliseconds: at most 300 ms less, and at most 1.5 s (times SLOWNESS) more.
 lasted() {
 	local ms most=$(($2 + 1500 * SLOWNESS))
 	reap $((60 + $2 / 1000)) "$1"
@@ -239,8 +239,9 @@ selftest_case() {
 	kwrawpeer selftest
 }
 
-# Nothing that a peer sends during startup may damage the device. After each case "good_connections"
-# shows that the device works, and case_end that no object is left.
+# Nothing that a peer sends during startup may damage the device. In the cases of hostile clients
+# "good_connections" shows that other clients can connect, and in those of hostile servers the
+# bystander's traffic shows that the device works. case_end checks that no object is left.
 testcase bad-selftest 30 selftest_case
 testcase bad-timers 60 timers_case 10 30 5
 testcase bad-timers-knobs 40 timers_case 4 9 2

@@ -238,8 +238,9 @@ by_chance() {
 	done
 }
 
-# fault_chance_cm_case ORDER PERCENT COUNT KIND...: make connections while allocations of workers
-# and softirqs fail. Each connection must succeed or fail within its time limit.
+# fault_chance_cm_case ORDER PERCENT COUNT KIND...: make COUNT connections while PERCENT of the
+# allocations fail, those of workers and softirqs included. Of page allocations, only those of at
+# least 2^ORDER pages fail. Each connection must succeed or fail within its time limit.
 fault_chance_cm_case() {
 	own_links
 	faults_ready
@@ -265,9 +266,10 @@ connected() {
 	[ "$(rdma resource show qp link "${LINK[0]}" | grep -c 'state RTS')" = "$1" ]
 }
 
-# fault_traffic_case ORDER PERCENT SECONDS KIND...: let allocations fail while data flows. The
-# traffic must continue, and all data must be right: what cannot be sent or received for lack of
-# memory is sent or received later.
+# fault_traffic_case ORDER PERCENT SECONDS KIND...: let PERCENT of the allocations fail for SECONDS
+# while data flows. Of page allocations, only those of at least 2^ORDER pages fail. The traffic must
+# continue, and all data must be right: what cannot be sent or received for lack of memory is sent
+# or received later.
 fault_traffic_case() {
 	local order=$1 percent=$2 count=$3
 	shift 3
@@ -296,7 +298,7 @@ nothing_on() {
 }
 
 # fault_teardown_case ORDER KIND...: programs are killed and a link is deleted while all
-# allocations of these kinds fail.
+# allocations of these kinds fail; of page allocations, only those of at least 2^ORDER pages.
 fault_teardown_case() {
 	local order=$1
 	shift
@@ -364,7 +366,7 @@ fault_once_case() {
 	works_after_faults
 }
 
-# The optional cases take minutes, and are similar to the case before them.
+# An optional case takes minutes, or differs from the case before it only in the order of pages.
 testcase fault-verbs 120 fault_verbs_case 0
 optional_testcase fault-verbs-order-1 120 fault_verbs_case 1
 testcase fault-connect 60 fault_connect_case
