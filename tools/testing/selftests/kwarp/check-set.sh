@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Which cases make check runs. The choice keeps it below an hour. Sourced by run.sh. The other
-# cases run in make check-all, and whenever no set is chosen.
+# Which cases make check runs. The choice keeps make check below an hour. Sourced by run.sh. The
+# other cases run in make check-all, and whenever no set is chosen.
 #
 # Kept: make check runs the case, so out_of_check() returns 1 for it. Of similar cases, which differ
 # only in a value, an address family, a program or an interface, one is kept. On the stock kernel,

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """churn.py ADDRESS PORT COUNT: make COUNT connections that never finish MPA startup.
 
-Each connection sends nothing, a part of a Request, or a whole Request. It is reset after some 300
+Each connection sends nothing, a part of an MPA Request, or a whole Request. It is reset after 300
 more connections have been made. Prints "COUNT done" at the end.
 """
 import collections

@@ -5,7 +5,7 @@
 #
 #   decode-capture.sh FILE.pcap on|off     check FILE.pcap of a connection with CRCs (on) or without
 #
-# Exit status 0: many FPDUs were decoded, none is malformed, and each CRC is good.
+# Exit status 0: at least 300 FPDUs were decoded, none is malformed, and with "on" each CRC is good.
 set -euo pipefail
 file=$1 crc=$2
 at_least=300

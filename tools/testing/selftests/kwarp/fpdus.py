@@ -9,8 +9,8 @@
 #       left out, because its FPDUs may have been made before the span began.
 #   fpdus.py segments FILE PORT        print for each end: the number of segments that begin with an
 #       FPDU and hold whole FPDUs only; the number of other segments that are excused, because SACK
-#       blocks have taken room in them or shortly before them (see aligned()); the number of all
-#       segments; the largest number of FPDUs in one segment
+#       blocks have taken room in them, or in a segment whose octets TCP got in the same call; the
+#       number of all segments; the largest number of FPDUs in one segment
 #   fpdus.py startup FILE PORT         print revision and flags of the startup frames, and how many
 #       FPDUs of both ends have a right CRC, zero instead of a CRC, or a wrong CRC
 #   fpdus.py swap FILE PORT OUT        copy the capture, and exchange two segments of the initiator
@@ -72,8 +72,8 @@ def datagrams(data):
         yield time, payload
 
 
-# An upper bound of the octets that kwarp passes to TCP in one call (64 KiB and the end of a
-# message).
+# An upper bound of the octets that kwarp passes to TCP in one call: 64 KiB, and the rest of the
+# message that crosses this limit.
 AT_A_TIME = 2 * 65536
 
 

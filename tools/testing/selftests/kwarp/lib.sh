@@ -20,9 +20,9 @@
 # (libsiw).
 #
 # A case requests the links that it needs ("links kwarp siw"). Namespaces and links of the previous
-# case are used again if they fit. A case starts servers with "serve", and clients with "n0" or
-# "pair". It fails if a command has a non-zero exit status, or by "fail WHY". Cases do not sleep for
-# a guessed time: "wait_until" polls a condition.
+# case are used again if they fit. A case starts servers with "serve" and clients with "client" or
+# "start"; "pair" runs both. A case fails if a command has a non-zero exit status, or by "fail WHY".
+# To wait for a condition, cases poll it with "wait_until", and do not sleep for a guessed time.
 
 IP=(192.0.2.1 192.0.2.2)
 IP6=(2001:db8::1 2001:db8::2)
@@ -33,15 +33,16 @@ DEV=(kwv0 kwv1)
 # Type of link under test, and type of the other link in interop cases.
 KWARP_LINK=${KWARP_LINK:-kwarp}
 KWARP_PEER=${KWARP_PEER:-siw}
-# The module that makes links of the type KWARP_LINK. The module kwarp makes both kwarp and
-# kwarp-siw.
+# The module that makes links of the type KWARP_LINK. The module kwarp makes links of two types,
+# kwarp and kwarp-siw.
 KWARP_MODULE=${KWARP_LINK%-siw}
 # With profile "stock", cases make their full numbers of operations and rounds. Profile "debug" is
 # for a kernel that is ten to a hundred times slower: cases make fewer.
 [ "${KWARP_DEBUG_KERNEL:-0}" = 0 ] && KWARP_PROFILE=${KWARP_PROFILE:-stock}
 KWARP_PROFILE=${KWARP_PROFILE:-debug}
 
-# Factor for all time limits, which are for an idle machine with two processors.
+# Factor for the time limits of cases and of the functions that wait for a program or a condition
+# (except holds_within). These limits are written for an idle machine with two processors.
 SLOWNESS=${KWARP_SLOWNESS:-$([ "$KWARP_PROFILE" = debug ] && echo 5 || echo 2)}
 
 RUN=${KWARP_RUN:-/run/kwarp-e2e}

@@ -23,7 +23,8 @@ import time
 
 KEY = {"ask": b"MPA ID Req Frame", "answer": b"MPA ID Rep Frame"}
 CRC, REJECT, ENHANCED = 0x40, 0x20, 0x10
-# Peer-to-peer mode; the ready-to-receive message may be a Write or a Read. Each depth is 1.
+# The words of the enhanced startup (RFC 6581): peer-to-peer mode; the ready-to-receive message may
+# be a Write or a Read. Each depth is 1.
 IRD, ORD = 0x8000 | 1, 0x8000 | 0x4000 | 1
 LIMIT = 120
 

@@ -6,7 +6,7 @@
 #
 # perftest's server listens for a control connection, deletes that listener, and later listens on
 # the same port again, for the queue pairs. The client does not know when the second listener
-# begins. So while the control connection exists, the client may connect
+# begins. So while the control connection exists, the client may make its next connection
 #
 #   - when there is no listener, between the first and the second one: then it is refused;
 #   - while the first listener still exists, from which the server accepts only one connection.
@@ -15,8 +15,8 @@
 # takes some milliseconds on a slow and busy machine, a client is still refused. So a listener
 # counts only 50 ms ("moment") after its event.
 #
-# A client that is refused by a listener that exists, or accepted by the second listener, has failed
-# for another reason.
+# A client that is refused although a listener exists, or accepted by the second listener, has
+# failed for another reason.
 
 BEGIN {
 	server = "sport=" port " "
@@ -24,7 +24,7 @@ BEGIN {
 	moment = 0.05
 }
 
-# The time of an event, in seconds.
+# Return the time of this line's event, in seconds.
 function when(    i) {
 	for (i = 1; i <= NF; i++)
 		if ($i ~ /^[0-9]+\.[0-9]+:$/)

@@ -90,7 +90,8 @@ kernel_log_since() {
 	dmesg | awk -v mark="kwarp-e2e: $1," 'index($0, mark) { text = ""; next } { text = text $0 "\n" } END { printf "%s", text }'
 }
 
-# Remove namespaces, links and the module. Called after a failure, because they may be damaged.
+# Remove namespaces, links, and the module of the links under test. Called after a failed case,
+# which may have left them damaged, and after an interrupt.
 reset_world() {
 	(
 		net_down
@@ -213,10 +214,10 @@ shuffled() {
 	[ $# -eq 0 ] || printf '%s\n' "${names[@]}"
 }
 
-# choose PATTERN...: set "chosen" to the cases to run, in their order. On a debug kernel the order
-# is random: that finds cases that work only after another one, and if the time is not sufficient,
-# each run leaves out other cases. Cases of teardown come first, because the debug kernel finds most
-# bugs there.
+# choose PATTERN...: set "chosen" to the cases to run, in their order. On a debug kernel, or with a
+# seed, the order is random: that finds cases that work only after another one, and if the time is
+# not sufficient, each run leaves out other cases. In a random order the cases of teardown (life-*,
+# edge-*) come first, because the debug kernel finds most bugs in them.
 choose() {
 	local name first=() others=()
 	for name in "${CASES[@]}"; do

@@ -36,13 +36,15 @@ for f in 10-rping 20-perftest 50-data 70-lifecycle 71-cycles; do
 	. "$HERE/cases/$f.sh"
 done
 
-# The least memory of the last rounds may exceed the least memory of the first rounds by this number
-# of KiB, because the caches of network and namespaces vary by as much.
+# The kernel's memory after each round is a sample. The least sample of the last rounds may exceed
+# the least sample of the first rounds after the warm-up by this number of KiB, because the caches
+# of network and namespaces vary by as much.
 MEMORY_BOUND=$(by_profile 4096 65536)
-# WARM_UP: number of rounds at the beginning that fill caches (each disturbance once). SPAN: number
-# of rounds from which the least value is taken.
+# WARM_UP: number of rounds at the beginning that fill caches (each disturbance once), and are not
+# compared. SPAN: number of first and of last rounds that are compared.
 WARM_UP=8 SPAN=4
-# A run of at least this many seconds must have enough rounds for the comparison, or it fails.
+# A run of at least this many seconds must have enough rounds for the comparison of memory, or it
+# fails. In a shorter run memory is not judged if there are too few rounds.
 ENOUGH=1200
 
 shapes=(
@@ -63,8 +65,9 @@ declare -A done_of=()
 
 # ------------------------------------------------------------------- traffic
 
-# Start kwdata in both directions (a and b) and kwconn (churn). begin_others and end_others start
-# the other two kinds of traffic. end_good and end_lost judge kwdata after the disturbance.
+# Start kwdata in both directions (pairs "a" and "b") and kwconn ("churn"). begin_others starts
+# rping; end_others waits for its end and then runs ib_write_bw. end_good and end_lost judge the
+# kwdata pairs after the disturbance.
 begin_traffic() {
 	traffic_of a 0 1
 	traffic_of b 1 0
@@ -92,9 +95,9 @@ begin_others() {
 end_others() {
 	reap 120 rping
 	reap 60 rping-server
-	# The race of perftest's client with its server (perfrace.awk) is more likely with packet
-	# loss and other programs. So one more failure by the race is accepted for every second
-	# round.
+	# perftest's client may connect before its server listens again, and then fails. That is
+	# more likely with packet loss and other programs. So for every second round one more such
+	# failure is accepted.
 	perf_races=$((3 + rounds / 2))
 	perf_pair ib_write_bw -n "$(by_profile 200 10)" -s 32768
 }
@@ -113,8 +116,8 @@ count_figures() {
 	connections=$((connections + ${w:-0} + 8))
 }
 
-# end_good NAME...: end kwdata pairs that the disturbance must not affect. Client and server must
-# end with success, which means that all data was right.
+# end_good NAME...: end kwdata pairs whose connections must outlive the disturbance. Client and
+# server must end with success, which means that all data was right.
 end_good() {
 	local name
 	for name; do
@@ -198,7 +201,7 @@ disturb_knobs() {
 	all_good
 }
 
-# The client of one kwdata is killed. The other kwdata must not be affected.
+# The client of the kwdata pair "a" is killed. The pair "b" must not be affected.
 disturb_kill_client() {
 	stop a-client KILL
 	end_lost a-server
@@ -215,7 +218,8 @@ disturb_kill_server() {
 	end_churn
 }
 
-# all_lost NAME...: end these programs, which have lost their connections.
+# all_lost NAME...: kill these programs, which have lost their connections. How they would end is
+# not checked.
 all_lost() {
 	local name
 	for name in "$@"; do

@@ -9,8 +9,9 @@
     timers.py terminate ADDR PORT  send an FPDU with a wrong CRC, read the Terminate, do not close
     timers.py reply ADDR PORT      listen, read a Request, send no Reply
 
-The last line is "N ms": the time from the last octet in either direction to the end of the
-connection; with linger and terminate, the time from the device's FIN to its RST.
+Prints "N ms": the time from the last octet in either direction until the device ends the connection
+by a FIN or RST; with linger and terminate, the time from the device's FIN to its RST. With linger
+it prints "established" before that.
 """
 
 import select
@@ -39,7 +40,7 @@ def connect(addr, port):
 
 
 def until_end(s):
-    """Seconds until a FIN or RST arrives. Data must not arrive."""
+    """Return the seconds until a FIN or RST arrives. Data must not arrive."""
     begin = time.monotonic()
     try:
         got = s.recv(64)
@@ -81,7 +82,7 @@ def no_rtr(addr, port):
 
 
 def until_reset(s):
-    """Seconds until the RST arrives. The FIN has just arrived."""
+    """Return the seconds from now, when the FIN has just arrived, until the RST arrives."""
     begin = time.monotonic()
     poll = select.poll()
     poll.register(s, 0)
@@ -101,7 +102,7 @@ def no_fin(addr, port):
 
 
 def until_fin(s):
-    """All octets that arrive before the FIN."""
+    """Return all octets that arrive before the FIN."""
     octets = b""
     while True:
         more = s.recv(4096)

@@ -4,8 +4,8 @@
 
     tunpipe.py NETNS0 NETNS1 NAME [renege]
 
-The interface NAME is made in both namespaces. Packets that one sends are received by the other,
-until this program is killed.
+The interface NAME is opened in both namespaces, or made there. Packets that one of the two
+interfaces sends are received by the other one, until this program is killed.
 
 With "renege", receivers of TCP over IPv4 seem to acknowledge octets selectively (SACK, RFC 2018)
 and then to discard them. This program drops two segments of a stream from time to time. It changes
@@ -94,8 +94,9 @@ class Segment:
 class Stream:
     """One direction of a connection: the segments that this program drops.
 
-    Claimed: acknowledgments are changed so that a SACK block covers the second dropped segment,
-    which the receiver has never got.
+    seen: number of segments so far, without repeated ones. top: sequence number after the last of
+    them. claimed: two adjacent segments were dropped, and acknowledgments are changed so that a
+    SACK block covers the second one, which the receiver has never got.
     """
 
     def __init__(self):

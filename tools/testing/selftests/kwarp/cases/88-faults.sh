@@ -366,7 +366,8 @@ fault_once_case() {
 	works_after_faults
 }
 
-# An optional case takes minutes, or differs from the case before it only in the order of pages.
+# Optional cases take minutes, or are similar to the case before them: with "order-1" only
+# allocations of two pages or more fail.
 testcase fault-verbs 120 fault_verbs_case 0
 optional_testcase fault-verbs-order-1 120 fault_verbs_case 1
 testcase fault-connect 60 fault_connect_case

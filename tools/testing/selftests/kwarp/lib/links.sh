@@ -44,7 +44,8 @@ want_link() {
 	add_link "$1" "$2"
 }
 
-# links TYPE0 TYPE1: make links of these types ready at both ends, with knobs at their defaults.
+# links TYPE0 TYPE1: make a link of type TYPE0 ready at end 0, and one of type TYPE1 at end 1.
+# Restore what an earlier case may have changed: MTU, netem, TIME_WAIT, offloads and knobs.
 links() {
 	load_type "$1"
 	load_type "$2"
@@ -109,7 +110,8 @@ default_knobs() {
 	unmark "$RUN/knobs"
 }
 
-# True if programs have left no RDMA objects on the links of the suite; sets OBJECTS to their list.
+# True if there are no RDMA objects on the links of the suite. Otherwise OBJECTS has the lines of
+# "rdma resource show" that count some.
 no_objects() {
 	local all line counted="(${LINK[0]}|${LINK[1]}).* [1-9][0-9]* "
 	OBJECTS=''

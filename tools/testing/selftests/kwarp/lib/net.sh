@@ -52,9 +52,9 @@ net_up() {
 }
 
 # reachable ADDRESS: true if a ping is answered. With -U, ping does not use time stamps of the
-# socket. The first socket that uses these, and the end of the last one, make the kernel patch its
-# receive path, and QEMU before 8.1 can run a half-patched instruction (under traffic, "Oops: int3"
-# in __netif_receive_skb_core()).
+# socket. When the first socket begins to use time stamps, and when the last such socket is closed,
+# the kernel patches its receive path, and QEMU before 8.1 can run a half-patched instruction (under
+# traffic, "Oops: int3" in __netif_receive_skb_core()).
 reachable() {
 	n0 ping -U -q -c 1 -W 1 "$1" >/dev/null
 }

@@ -3,7 +3,8 @@
 #
 # Programs of a case: start and end servers, clients and packet captures in a namespace. Each
 # program has a name, under which its log and process id are kept. Sourced by ../lib.sh. END is 0 or
-# 1, the number of a namespace; clients run at end 0, servers at end 1.
+# 1, the number of a namespace. Unless a case says otherwise, clients run at end 0, servers at
+# end 1.
 
 next_port=20000
 
@@ -103,9 +104,10 @@ ops() {
 	sed -n 's/.*"ops": \([0-9]*\).*/\1/p' "$CASE_DIR/client.log"
 }
 
-# try_client SECONDS STUCK COMMAND...: run a client and set STATUS, which the caller has to judge.
-# If the client still runs after SECONDS, and the function STUCK returns true, the client is
-# killed, and STATUS is "stuck".
+# try_client SECONDS STUCK COMMAND...: run a client and set STATUS to its exit status, which the
+# caller has to judge. If the client still runs after SECONDS times SLOWNESS, and the function STUCK
+# returns true then, the client is killed, and STATUS is "stuck". If STUCK returns false, wait for
+# the client without a limit.
 try_client() {
 	local seconds=$(($1 * SLOWNESS)) stuck=$2
 	shift 2

@@ -5,7 +5,7 @@
 # files that note a fact for later cases, such as "the namespaces exist". Sourced by ../lib.sh.
 #
 # On a debug kernel it takes half a second to start a program. So these functions use only the shell
-# itself.
+# itself (except for one mkfifo).
 
 # mark FILE [TEXT]: set a mark, a file that is not empty. unmark FILE...: make the files empty.
 mark() {
@@ -49,7 +49,8 @@ pause() {
 	read -rt 0.05 -u "$pause_fd" || :
 }
 
-# holds_within SECONDS COMMAND...: repeat the command until it succeeds; fail after SECONDS.
+# holds_within SECONDS COMMAND...: repeat the command until it succeeds. Return 1 if it has not
+# succeeded after SECONDS, which are not multiplied by SLOWNESS.
 holds_within() {
 	local end=$((${EPOCHREALTIME/./} + $1 * 1000000))
 	shift
