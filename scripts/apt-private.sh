@@ -125,8 +125,8 @@ download() {
 }
 
 # download_source DIR PKG=VER: download the source of a package to DIR. Only the .orig tarball is
-# needed, so that apt's errors about the .dsc, which some mirrors lack, are ignored. If the mirror
-# did not have the tarball, it is asked again only after an hour.
+# needed, so apt's errors about the .dsc, which some mirrors lack, are ignored. If the mirror did
+# not have the tarball, the mirror is asked again only after an hour.
 download_source() {
 	local dir=$1 pkg=$2 missing=$state/missing-${2//\//_}
 	if [ -n "$(find "$missing" -mmin -60 2>/dev/null)" ]; then

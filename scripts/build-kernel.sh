@@ -5,7 +5,8 @@
 #
 #   scripts/build-kernel.sh debug|kcsan|uml|uml-up           print the build directory (KDIR)
 #   scripts/build-kernel.sh --dir debug|kcsan|uml|uml-up     print the folder that has vmlinuz,
-#                                                            kdir, modules (see get-kernel.sh)
+#                                                            release, kdir, modules, modules.cpio
+#                                                            and perhaps make-args
 #
 #   debug   6.12 with tools/testing/guest/debug.config: KASAN, lockdep, kmemleak and more
 #   kcsan   6.12 with debug.config and kcsan.config, which replaces some of its lines: KCSAN, which
@@ -29,8 +30,8 @@ choose() {
 	esac
 	fragments=("$KWARP_ROOT/tools/testing/guest/$name.config")
 	# Arguments for building the kernel. The kcsan kernel and its own modules are not
-	# instrumented; only modules that are built against it later are. See kcsan.config for the
-	# reason.
+	# instrumented; only modules that are built against it later are. KCSAN watches only one
+	# access in many, so with the whole kernel instrumented hardly any access of kwarp is.
 	make_args=()
 	[ "$name" != kcsan ] || make_args=(KCSAN_SANITIZE=n)
 	[ "$name" != kcsan ] || fragments=("$KWARP_ROOT/tools/testing/guest/debug.config" "${fragments[@]}")

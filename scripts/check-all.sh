@@ -13,8 +13,9 @@
 #   KWARP_FUZZ_SECONDS=1800      run each fuzz target for this time
 #   KWARP_FUZZ_CALLS=1000000     number of commands in the case fuzz-uverbs on the debug kernel
 #   KWARP_MUTATIONS=20000        number of streams in raw-mutate-1 and -2 on the debug kernel
-#   KWARP_MUTANTS=40             number of rows that scripts/mutate.py draws
-#   KWARP_MUTANT_SEED=N          seed by which they are drawn (random)
+#   KWARP_MUTANTS=40             number of rows that scripts/mutate.py draws from the conformance
+#                                tables; for each row it breaks a function and runs the row's tests
+#   KWARP_MUTANT_SEED=N          seed by which the rows are drawn (random)
 #   KWARP_SOAK_SECONDS=7200      duration of the soak
 #
 # Output files in build/check-all: STEP.log, STEP.row (the step's row of the table), and summary,

@@ -85,8 +85,8 @@ done
 export KWARP_E2E_SET=check
 step e2e "$here/e2e.sh" --kernel 6.12
 step bench "$here/bench.sh" --short
-# On a slow host this step takes by far the longest, so it gets the time that is left. Cases that
-# it has no time for are reported as skipped.
+# On a slow host this step takes by far the longest, so it gets what is left of 85 minutes. Cases
+# that it has no time for are reported as skipped.
 export KWARP_E2E_TIME=${KWARP_E2E_TIME:-$((5100 - SECONDS))}
 step e2e-debug "$here/e2e.sh" --kernel debug
 

@@ -309,7 +309,8 @@ def status(row):
     """One of STATUSES: how the requirement is met.
 
     "test": a test shows it; "reason": the row says why there is no test; "code": a function meets
-    it, and the level is not MUST, so that no test is needed; "open": test and reason are missing.
+    it, and the level is not MUST, so that no test is needed; "open": test and reason are missing;
+    "deviates": it is not met; "n/a": it is not applicable; "outside": it is out of scope.
     """
     if not in_scope(row):
         return "outside"

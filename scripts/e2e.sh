@@ -18,7 +18,8 @@
 #                        raw-fpdu runs instead of its own
 #   KWARP_E2E_SEED=N     seed of the order of cases; on the debug kernel the order is always random,
 #                        and the run prints the seed
-#   KWARP_E2E_SET=SET    cases to run if none is named: all (default), check or rest (check-set.sh)
+#   KWARP_E2E_SET=SET    cases to run if none is named: all (default), check (those that make check
+#                        has time for) or rest (the others)
 #   KWARP_LEAKS=0        do not look for memory leaks at the end on the debug kernel (two minutes)
 #   KWARP_FUZZ_CALLS=N KWARP_FUZZ_SEED=N     number and seed of the commands in fuzz-uverbs
 #   KWARP_LINK=TYPE      type of link under test instead of kwarp: siw, or kwarp-siw, for which

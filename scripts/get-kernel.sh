@@ -3,7 +3,7 @@
 #
 # Download a stock Debian kernel to the cache: image, modules, and a build directory for modules.
 # Nothing is installed. The kernel of sid needs a newer compiler, so it comes with a folder
-# "system", a small Debian sid with that compiler (see kernel_make in lib.sh).
+# "system", a small Debian sid with that compiler, in which kernel_make (lib.sh) builds modules.
 #
 #   scripts/get-kernel.sh [NAME]          print the build directory (KDIR)
 #   scripts/get-kernel.sh --dir [NAME]    print the folder that has vmlinuz, release, kdir,

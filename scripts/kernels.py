@@ -6,7 +6,8 @@
 #
 #   scripts/kernels.py            add the records in build/kernel-runs to Documentation/kernels.tsv,
 #                                 and make the table from that file
-#   scripts/kernels.py --check    print which of these files this script would change
+#   scripts/kernels.py --check    print which of these files this script would change, without
+#                                 adding records
 #
 # Each run of the end-to-end suite or of the unit tests leaves a record (record_run in lib.sh). For
 # the same kernel and the same cases, the last run counts. Records of uncommitted code are left out,
@@ -120,7 +121,7 @@ def known():
 
 
 def check():
-    """Is the page the one that kernels.tsv gives? Print which files differ."""
+    """Are both files what this script makes of kernels.tsv? Print those that are not."""
     records = known()
     differs = [path for path, text in ((TABLE, tsv(newest(records))),
                                        (PAGE, page(PAGE.read_text(encoding="utf-8"), records)))

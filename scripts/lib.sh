@@ -132,7 +132,7 @@ cached_make() {
 
 # kernel_make KDIR ARGUMENTS...: run make in KDIR. Modules for the kernel of a newer Debian need the
 # compiler of that Debian. For such a kernel get-kernel.sh makes a folder "system" with a small
-# Debian, and make runs in a mount namespace in which /usr is that of this Debian.
+# Debian, and make runs in a mount namespace in which /usr is that of the small Debian.
 kernel_make() {
 	local kdir=$1 system
 	shift
@@ -230,7 +230,8 @@ check_suites() {
 	done
 }
 
-# rdma_core_release TREE: print the release of rdma-core that the source tree is of, or nothing.
+# rdma_core_release TREE: print the release of rdma-core whose source TREE is. Print nothing if TREE
+# is not such a source.
 rdma_core_release() {
 	sed -n 's/^set(PACKAGE_VERSION "\(.*\)")/\1/p' "$1/CMakeLists.txt" 2>/dev/null || :
 }

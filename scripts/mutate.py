@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Mutation test: do the tests in the conformance tables fail if the requirement is not met? Draw
-# rows of level MUST at random. For each row, break one of the functions that the row names, and run
-# the tests that it names; one of these must fail.
+# Mutation test of the conformance tables, which have a row for each requirement of the RFCs, with
+# the functions that fulfil it and the tests that show it. Do these tests fail if the requirement is
+# not fulfilled? Draw rows of level MUST at random. For each row, break one of its functions, and
+# run its tests; one of these must fail.
 #
 #   scripts/mutate.py [--rows 40] [--seed N] [--minutes M] [--only ID...] [--kunit-only] [--list]
 #
@@ -139,8 +140,8 @@ def run(command, limit, log, **env):
             return 124
 
 
-# KWARP_RUN_AS: words before each command, for a program that waits until a shared machine is free
-# and then runs its arguments.
+# KWARP_RUN_AS: a program with arguments, through which each command is run. It may, for example,
+# wait until a shared machine is free.
 HEAVY = os.environ.get("KWARP_RUN_AS", "").split()
 
 
@@ -178,7 +179,8 @@ def guest_passed(tests):
            (["bad-verbs"] if any(t.startswith("verbs:") for t in tests) else []))[:MOST_SUITE]
     log = WORK / "guest.log"
     cases = e2e + (["raw-fpdu"] if raw else [])
-    # The kernel stops at the first report, so that the run does not wait for the time limit.
+    # The kernel panics at the first oops or soft lockup, so that the run does not wait for the time
+    # limit.
     status = run(["scripts/e2e.sh", "--kernel", "6.12"] + cases, 900, log,
                  KWARP_RAW_CASES=" ".join(raw), KWARP_APPEND="oops=panic softlockup_panic=1")
     return status == 0, "running the end-to-end suite" in log.read_text(errors="replace")

@@ -11,7 +11,7 @@
 # knobs.c (which values a knob takes), and the units in the kernel-doc of struct kwarp_knobs; for
 # counters, the table in stats.c and the comment above it; for tracepoints, trace.h; for codes, the
 # tables of "kwarpctl explain". A knob, counter or field of a tracepoint without a text is an error,
-# and so is a text without one of these.
+# and so is a text about one that does not exist.
 """Write or check the generated reference."""
 import pathlib
 import re

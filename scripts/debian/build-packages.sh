@@ -151,8 +151,8 @@ build_rpm() {
 	done' >"$to/contents.txt"
 }
 
-# make_packages DIR SUITE BASE BUILD: make a cache entry from what the function BUILD leaves in
-# DIR.
+# make_packages DIR SUITE BASE BUILD: call the function BUILD in a chroot of the base. It writes the
+# packages to DIR, the folder that becomes the cache entry.
 make_packages() {
 	local to=$1 suite=$2 base=$3 build=$4
 	work=$(mktemp -d "$KWARP_CACHE/packages/run-$suite.XXXXXX")
@@ -165,7 +165,7 @@ make_packages() {
 	trap - EXIT
 }
 
-# Print the name of the cache entry, which is a checksum of all inputs.
+# Print a checksum of all inputs of the packages. The name of their cache entry ends in it.
 packages_id() {
 	local suite=$1 base=$2 build=$3 given=RDMA_CORE_${1^^}
 	{

@@ -108,8 +108,9 @@ chroot_kernels() {
 }
 
 # rdma_core_for SUITE TO: copy the source that the chroot's libibverbs is from to the folder TO:
-# RDMA_CORE_<SUITE> if it is set, else the mirror's. If the mirror does not have it, the guest's
-# source is used with a changed version. That is good enough to test building and installing.
+# RDMA_CORE_<SUITE> if it is set, else the mirror's. If the mirror does not have it, copy the source
+# for the test guest's rdma-core with a changed version, and make the file TO/stands-in. That is
+# good enough to test building and installing.
 rdma_core_for() {
 	local suite=$1 to=$2 given=RDMA_CORE_${1^^} version source
 	# shellcheck disable=SC2016

@@ -36,8 +36,8 @@ enter() {
 	mount --bind -o ro "$KWARP_ROOT" "$root/checkout"
 }
 
-# Mount a /dev of the chroot's own. It has a file infiniband/uverbs0, which the host may lack:
-# programs of libibverbs shall find a device (see load_providers).
+# Mount a /dev of the chroot's own. It has a file infiniband/uverbs0, which the host may lack. Only
+# if libibverbs finds a device does it load its providers, which load_providers() tests.
 own_dev() {
 	local name minor
 	mount -t tmpfs tmpfs "$root/dev"
@@ -221,8 +221,8 @@ make_install_case() {
 	[ "$before" = "$(ours)" ]
 }
 
-# other_libibverbs VERSION: make a package of libibverbs1 with another version, also in the name
-# of its library.
+# other_libibverbs VERSION: make a copy of the package libibverbs1 that has this version. If it is
+# of another release, the file name of the library also has that release.
 other_libibverbs() {
 	local version=$1 tree=$work/libibverbs1 lib new
 	rm -rf "$tree"

@@ -9,8 +9,8 @@
 #
 # - Circles: files must not include or call each other in a circle. A .c file and the header of the
 #   same name count as one file. Calls in an inline function are calls of its header.
-# - Functions: each function in a header must be called by another file, or by a test and its own
-#   file.
+# - Functions: each function that is in a header or not static must have a caller that is no test.
+#   If only the .c file that defines it calls it, a test must call it, too, or it must be static.
 # - Compat: the files in scripts/kernel/probes are probes: KWARP_HAVE_NAME is defined if NAME.c
 #   compiles for a kernel. Only compat.h may test KWARP_HAVE_*, and it must test each of them. No
 #   file may test a version number.
@@ -109,7 +109,7 @@ class File:
         self.includes = INCLUDE.findall(text)
         self.functions = []		# defined in the file
         self.words = set()		# names in the code, except definitions and prototypes
-        self.shorthand = set()		# names in macros without arguments: their users call them
+        self.shorthand = set()		# names in macros without arguments; a use is a call
         plain = DIRECTIVE.sub("", self.code)
         for directive in DIRECTIVE.findall(self.code):
             self.add_directive(directive)

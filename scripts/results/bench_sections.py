@@ -26,7 +26,7 @@ def table(head, rows):
 def row_of(fig, metric, mtu, label, kind, op, size, qps):
     shown = {who: show(values_of(fig, metric, mtu, who, kind, op, size, qps)) for who in fig.contenders()}
     # If only TCP has figures, return a row that table() drops. TCP's streams stand for all
-    # operations, so such a row says nothing about this one.
+    # operations, so such a row says nothing about the operation OP.
     if all(text == "–" for who, text in shown.items() if who not in PLAIN):
         return [label]
     return [label, *shown.values()]
@@ -118,7 +118,11 @@ def rfc7306_rows():
 
 
 def section_rfc7306(fig, mtu):
-    """Compare with rxe, the only other device with these operations. siw's column says "cannot"."""
+    """Compare kwarp with rxe, the only other device with immediate data and atomic operations.
+
+    The columns of siw and libsiw, which have neither, say "cannot". The last column is the median
+    of the rounds' ratios of kwarp's value to rxe's.
+    """
     links = [who for who in fig.contenders() if who not in PLAIN]
     able = [who for who in NAMES if who == "siw" or who in links]
     rows = []

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The targets of `make bench`: ratios of figures that the project wants to reach, by guest."""
+"""The targets of `make bench`: ratios of figures that the project wants to reach, by guest.
+
+A cell has the results of one kind of traffic: a program or device, an operation, a size and so on.
+"""
 from bench_figures import (OPS, bandwidth, cpu_per_gib, crc_bound, median_latency, octets, rate,
                            rate_key, ratios, tail_latency)
 
@@ -24,7 +27,8 @@ class Target:
         return self.goals.get(fig.name)
 
     def measure(self, fig):
-        # The two cells may have different sizes or kinds if the metric is per octet or per message.
+        # One ratio for each round. The two cells may have different sizes or kinds if the metric is
+        # per octet or per message.
         return ratios(fig.values(self.metric, self.mtu, *self.ours), fig.values(self.metric, self.mtu, *self.theirs))
 
     def met(self, ratio, goal):

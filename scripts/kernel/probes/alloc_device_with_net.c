@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* by 7.2: ib_alloc_device_with_net() */
+/* Linux 7.2 has ib_alloc_device_with_net(); perhaps some kernels before it have it, too. */
 #include <rdma/ib_verbs.h>
 
 struct probed {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* 7.0: counters are bound for a port, and are objects of the driver's */
+/* Since Linux 7.0 counter_bind_qp() takes a port, and counter_init() makes the driver's part. */
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_counter.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* 6.11: create_cq() takes the uverbs attribute bundle */
+/* Since Linux 6.11 create_cq() takes the uverbs attribute bundle. */
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
 

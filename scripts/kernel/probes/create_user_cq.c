@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* 7.1: create_user_cq() beside create_cq() */
+/* Since Linux 7.1 a driver can have create_user_cq() besides create_cq(). */
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
 

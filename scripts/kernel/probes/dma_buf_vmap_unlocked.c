@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* 6.2: dma_buf_vmap_unlocked() */
+/* Linux 6.2 and later have dma_buf_vmap_unlocked(). */
 #include <linux/dma-buf.h>
 
 int probe(struct dma_buf *buf, struct iosys_map *map);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* 6.12: drivers' details of SRQs, too */
+/* Since Linux 6.12 a driver can add its details of SRQs, too: fill_res_srq_entry(). */
 #include <rdma/ib_verbs.h>
 
 static int fill(struct sk_buff *msg, struct ib_srq *srq)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* 6.13: hrtimer_setup() */
+/* Linux 6.13 and later have hrtimer_setup(). */
 #include <linux/hrtimer.h>
 
 void probe(struct hrtimer *timer, enum hrtimer_restart (*fn)(struct hrtimer *timer));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* 7.2: ib_umem_get() became ib_umem_get_va() */
+/* Since Linux 7.2 ib_umem_get() is named ib_umem_get_va(). */
 #include <rdma/ib_umem.h>
 
 struct ib_umem *probe(struct ib_device *dev, unsigned long addr, size_t len);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* by 7.2: rdma_link_ops.dellink and ib_device.link_ops */
+/* Linux 7.2 has rdma_link_ops.dellink and ib_device.link_ops, perhaps also earlier kernels. */
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_netlink.h>
 

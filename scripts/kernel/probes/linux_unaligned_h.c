@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* 6.12: asm/unaligned.h became linux/unaligned.h */
+/* Since Linux 6.12 asm/unaligned.h is named linux/unaligned.h. */
 #include <linux/unaligned.h>
 
 u32 probe(const void *p);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* 6.9: sock_rps_record_flow() moved from net/sock.h to a header of its own */
+/* Since Linux 6.9 sock_rps_record_flow() is not in net/sock.h, but in net/rps.h. */
 #include <net/rps.h>
 
 void probe(const struct sock *sk);

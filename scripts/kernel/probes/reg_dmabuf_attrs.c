@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* 6.12: reg_user_mr_dmabuf() takes the uverbs attribute bundle, as its last argument */
+/* Since Linux 6.12 the last argument of reg_user_mr_dmabuf() is the uverbs attribute bundle. */
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
 

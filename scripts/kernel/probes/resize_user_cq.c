@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* 7.1: resize_cq() became resize_user_cq() */
+/* Since Linux 7.1 resize_cq() is named resize_user_cq(). */
 #include <rdma/ib_verbs.h>
 
 size_t probe(const struct ib_device_ops *ops);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* 6.2: sockets say whether they may use the task's page fragment */
+/* Since Linux 6.2 a socket says whether it may use the task's page fragment. */
 #include <net/sock.h>
 
 void probe(struct sock *sk);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* 6.19: kernel_bind(), kernel_connect() take struct sockaddr_unsized */
+/* Since Linux 6.19 kernel_bind() and kernel_connect() take struct sockaddr_unsized. */
 #include <linux/in.h>
 #include <linux/net.h>
 

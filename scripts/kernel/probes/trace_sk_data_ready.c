@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* 6.3: sk_data_ready callbacks are traced */
+/* Since Linux 6.3 there is a tracepoint for calls of sk_data_ready(). */
 #include <net/sock.h>
 #include <trace/events/sock.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* by 6.12: a workqueue says that it is bound to processors, and has to from 6.18 on */
+/* Linux 6.12 has WQ_PERCPU. From 6.18 on a workqueue bound to processors needs this flag. */
 #include <linux/workqueue.h>
 
 int probe(void);

@@ -13,8 +13,8 @@ data_own_flags() {
 }
 
 # Print options that restrict the random operations. -z leaves out Reads that siw answers wrongly.
-# With -1 only the client issues operations: with siw at both ends, the ends could wait for each other
-# for ever if both have fenced requests after their own Reads.
+# With -1 only the client issues operations: with siw at both ends, the ends could wait for each
+# other for ever if both have fenced requests after their own Reads.
 data_plan_flags() {
 	case "$(link_type 0) $(link_type 1)" in
 	"siw siw") echo -z -1 ;;
