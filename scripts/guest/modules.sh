@@ -25,7 +25,8 @@ list_wanted() {
 }
 
 # with_dependencies WANTED: print the modules of the list WANTED, and those that they depend on. The
-# dependencies are in modules.dep, which packages do not contain; depmod has made it (see below).
+# dependencies are in modules.dep, which packages do not contain; the caller has run depmod, which
+# makes it.
 with_dependencies() {
 	awk 'NR == FNR { wanted[$1] = 1; next }
 	     { sub(":", "", $1); if ($1 in wanted) for (i = 1; i <= NF; i++) out[$i] = 1 }

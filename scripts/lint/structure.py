@@ -193,7 +193,7 @@ class Tree:
                     break
 
     def include_edges(self, files):
-        """{room: {room that it includes: names of the headers}}; for "room" see File.room."""
+        """{room: {room that it includes: names of the headers}}; room: a path without suffix."""
         edges = collections.defaultdict(lambda: collections.defaultdict(set))
         for file in files:
             for path in self.included(file):
@@ -202,7 +202,7 @@ class Tree:
         return edges
 
     def call_edges(self, files):
-        """{room: {room that it calls: names of the functions}}; for "room" see File.room."""
+        """{room: {room that it calls: names of the functions}}; room: a path without suffix."""
         homes = collections.defaultdict(set)
         for file in files:
             for name in file.exported():

@@ -42,7 +42,7 @@ def check_knobs(case):
     return found or [ok("knobs", "none that hinders a peer")]
 
 
-# A count that is compared with another count (see COUNTS) is ignored below this value.
+# A count of COUNTS that is compared with another count is ignored below this value.
 FEW = 100
 # Each row: count, another count that it is compared with (or None), the share of the other count
 # above which there is a finding, what the count means, what to do.

@@ -54,7 +54,7 @@ def direction(growth, prefix, seconds):
 
 def rates_between(before, after, seconds):
     """Rates of a link from two samples of its counts.  If a count has become smaller, the link was
-    deleted and added again, and its rate is 0."""
+    deleted and added again, and the rate of that count is 0."""
     growth = {name: max(0, value - before.get(name, 0)) for name, value in after.items()}
     found = {"tx": direction(growth, "tx_", seconds), "rx": direction(growth, "rx_", seconds)}
     for name, count in ONCE:

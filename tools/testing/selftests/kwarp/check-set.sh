@@ -17,7 +17,8 @@ out_of_check() {
 	# Of the tests of RFC 7306, one program of perftest for each operation is kept, and the case
 	# with four queue pairs.
 	perf-atomic-bw-cmp-and-swap | perf-atomic-lat-fetch-and-add | perf-write-imm-lat | atomic-one) ;;
-	# make check-all runs the whole suite on links of type kwarp-siw, for libsiw.
+	# make check-all runs the whole suite on links of type kwarp-siw, which programs use through
+	# libsiw, siw's provider.
 	libsiw-server | libsiw-client | libsiw-rmmod) ;;
 	# This case waits for the startup timers with their default values, which takes long. The
 	# case with shorter timers is kept.

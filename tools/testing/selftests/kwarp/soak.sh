@@ -152,7 +152,7 @@ set_interface() {
 	[ "$2" = down ] || ip -n "${NS[$1]}" addr replace "${IP6[$1]}/64" dev "${DEV[$1]}" nodad
 }
 
-# flap_for END PAUSES: take the interface down for this number of pauses of 50 ms.
+# flap_for END PAUSES: take the interface at end 0 or 1 down for this number of pauses of 50 ms.
 flap_for() {
 	local i
 	set_interface "$1" down

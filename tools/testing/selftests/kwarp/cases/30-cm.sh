@@ -24,8 +24,8 @@ ucmatose_case() {
 cmtime_case() {
 	local conns rc=0 preload
 	conns=$(by_profile 1000 50)
-	# siw gives each mapped queue of a process the next offsets for mmap(). libsiw takes the
-	# offset 0x90000 (page 144) for "no queue", so with siw there are fewer connections.
+	# siw gives each mapped queue of a process the next offsets for mmap(). siw's provider takes
+	# the offset 0x90000 (page 144) for "no queue", so with siw there are fewer connections.
 	[ "$KWARP_LINK" != siw ] || conns=60
 	preload=$(type -P kwdata) || fail "the test programs are not there"
 	preload=LD_PRELOAD=${preload%/*}/kwoob.so

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Several NVMe controllers at the same time over the link of 34-consumers.sh. Each has its own disk,
-# which fio writes, reads and compares. During that, controllers are reset, or all packets are lost
-# for longer than the host waits for an answer.
+# Several NVMe controllers at the same time over the link that 34-consumers.sh adds. Each has its
+# own disk, which fio writes, reads and compares. During that, controllers are reset, or all packets
+# are lost for longer than the host (the end with the controllers) waits for an answer.
 
 NVME_MANY=3
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# NVMe over a link of 34-consumers.sh, target and host in the kernel:
+# NVMe, target and host in the kernel, over the link that 34-consumers.sh adds:
 #
 #     dd -- /dev/nvmeXn1 -- nvme-rdma -- kwlo ..TCP, 10.99.0.1.. kwlo -- nvmet-rdma -- /dev/ram0
 

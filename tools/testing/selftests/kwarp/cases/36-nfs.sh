@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# NFS over RDMA: server and client on the same machine, in the first network namespace, over one
-# link like that of 34-consumers.sh:
+# NFS over RDMA: server and client on the same machine, in the first network namespace, over the
+# link that 34-consumers.sh adds:
 #
 #     a file -- nfs, rpcrdma -- kwlo ..TCP, 10.99.0.1.. kwlo -- rpcrdma, nfsd -- tmpfs
 

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # iSCSI with RDMA (iSER): target and initiator on the same machine, in the first network namespace,
-# over one link like that of 34-consumers.sh:
+# over the link that 34-consumers.sh adds:
 #
 #     dd -- /dev/sdX -- ib_iser -- kwlo ..TCP, 10.99.0.1.. kwlo -- ib_isert -- /dev/ram0
 #

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# SCSI over RDMA (SRP): target and initiator on the same machine, over one link like that of
-# 34-consumers.sh:
+# SCSI over RDMA (SRP): target and initiator on the same machine, over the link that 34-consumers.sh
+# adds:
 #
 #     dd -- /dev/sdX -- ib_srp -- kwlo ..TCP, 10.99.0.1.. kwlo -- ib_srpt -- /dev/ram0
 

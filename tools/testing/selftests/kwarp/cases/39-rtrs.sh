@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# A block device over RTRS (RNBD): server and client on the same machine, over one link like that of
-# 34-consumers.sh:
+# A block device over RTRS (RNBD): server and client on the same machine, over the link that
+# 34-consumers.sh adds:
 #
 #     dd -- /dev/rnbd0 -- rnbd_client, rtrs_client -- kwlo ..TCP, 10.99.0.1.. kwlo -- rtrs_server, rnbd_server -- /dev/ram0
 #

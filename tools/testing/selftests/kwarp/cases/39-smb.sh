@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# SMB Direct: server (ksmbd) and client (cifs) on the same machine, over one link like that of
-# 34-consumers.sh:
+# SMB Direct: server (ksmbd) and client (cifs) on the same machine, over the link that
+# 34-consumers.sh adds:
 #
 #     programs -- /run/kwarp-e2e/smb-mount -- cifs -- kwlo ..TCP, 10.99.0.1.. kwlo -- ksmbd -- smb-share
 #

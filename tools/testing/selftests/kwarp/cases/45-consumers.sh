@@ -67,7 +67,8 @@ refused_to_connect() {
 		fail "neither says why"
 }
 
-# siw and libsiw do not support immediate data.
+# siw does not support immediate data. Its provider, libsiw, does not either; programs use it on
+# links of type kwarp-siw.
 qperf_tests=(rc_lat rc_rdma_read_bw)
 [ "$KWARP_LINK" != kwarp ] || qperf_tests+=(rc_rdma_write_lat)
 testcase consumer-qperf 90 qperf_case "${qperf_tests[@]}"

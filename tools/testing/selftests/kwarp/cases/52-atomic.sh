@@ -21,8 +21,8 @@ atomic_case() {
 	grep -h ' ok: ' "$CASE_DIR/client.log" "$CASE_DIR/server.log"
 }
 
-# With the knob rfc7306 off, the device reports that it has no atomic operations, and posting one
-# fails with EINVAL.
+# With the knob rfc7306 (a setting of a link) off, the device reports that it has no atomic
+# operations, and posting one fails with EINVAL.
 atomic_off_case() {
 	skip_on siw "it has no such knob"
 	skip_on kwarp-siw "libsiw has no atomic operations"

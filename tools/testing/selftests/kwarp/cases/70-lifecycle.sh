@@ -6,8 +6,8 @@
 
 # ------------------------------------------------------------ endless traffic
 
-# traffic NAME: run kwdata between the two ends, as NAME-server and NAME-client, until it is
-# stopped.
+# traffic NAME: run kwdata, which makes random operations and verifies the data, between the two
+# ends until it is stopped. The programs are named NAME-server and NAME-client.
 traffic() {
 	data_serve "$1-server"
 	data_client -n 0 -m $((64 << 10)) -S 70 -T 60
@@ -257,7 +257,7 @@ rmmod_idle_case() {
 }
 
 # Check that rmmod fails. The caller has started a program that keeps the module in use, because it
-# has a doorbell file open or, with libsiw, the device.
+# has a doorbell file open or, if it uses siw's provider (libsiw), the device.
 rmmod_refused() {
 	! timeout 60 rmmod "$KWARP_MODULE" 2>"$CASE_DIR/rmmod.log" || fail "the module went"
 	expect_in rmmod 'in use|busy|temporarily unavailable'

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Peers and programs that break the rules. They are refused within a time limit. Other programs are
-# not affected: in each case other traffic runs, and verifies its data.
+# Peers and programs that break the rules. They are refused within a time limit, and other programs
+# are not affected: in many cases a bystander's traffic runs at the same time and verifies its data.
+#
+# Startup: the exchange of MPA Request, Reply and, if it was agreed, ready-to-receive message. Knob:
+# a setting of a link. SLOWNESS: the factor for time limits on this kernel.
 
 # Seconds that a hostile peer waits for the device to give up: the startup timers for a Request
 # and for a Reply must not be longer.
@@ -24,7 +27,7 @@ hostile_client_case() {
 	port=$PORT
 	serve server "$port" kwconn -s -a "${IP[1]}" -p "$port"
 	start hostile 0 kwrawpeer "$1" -a "${IP[1]}" -p "$port" -T "$request_limit"
-	# Other clients can connect while the hostile client's connections are half-open.
+	# Other clients can connect while the hostile client's connections are in their startup.
 	good_connections "$port"
 	reap 90 hostile
 	good_connections "$port"
@@ -267,7 +270,8 @@ verbs_options() {
 	case $KWARP_LINK in
 	# A Send that is posted before the connection exists waits for the connection.
 	kwarp) printf -- '-k %s ' send-unconnected ;;
-	# libsiw does not check requests, and has none of these functions.
+	# libsiw, siw's provider, which programs use here, does not check requests, and has none of
+	# these functions.
 	kwarp-siw)
 		printf -- '-k %s ' rereg-access rereg-place rereg-pd advise parent-domain \
 			grow-to-most-cqes

@@ -19,8 +19,9 @@ raw_known() {
 	esac
 }
 
-# raw_groups GROUP...: print the groups of cases that can run here. With libsiw, groups that need
-# memory windows or RFC 7306 are left out.
+# raw_groups GROUP...: print the groups of cases that can run here. On links of type kwarp-siw the
+# consumer uses siw's provider, libsiw, which has neither memory windows nor RFC 7306, so groups
+# that need these are left out.
 raw_groups() {
 	local group
 	for group; do

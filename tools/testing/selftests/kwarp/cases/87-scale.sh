@@ -40,7 +40,7 @@ all_up() {
 	grep -q "$2 connections are up" "$CASE_DIR/client$1.log"
 }
 
-# queue_pairs END COUNT: true if the link at that end has COUNT queue pairs.
+# queue_pairs END COUNT: true if the link at that end (0 or 1) has COUNT queue pairs.
 queue_pairs() {
 	rdma resource show "${LINK[$1]}" | grep -q " qp $2 "
 }

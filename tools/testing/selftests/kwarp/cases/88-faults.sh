@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 #
 # Lack of memory, on the debug kernel only, by the kernel's fault injection. Either a call is
-# repeated, and each time the next one of its allocations fails (fail-nth), or allocations in
-# softirqs and workers fail at random while data flows. Only allocations with a module in their call
+# repeated, by the program kwfault, and each time the next one of its allocations fails (fail-nth);
+# or allocations fail at random while data flows. Only allocations with a module in their call
 # trace fail: how the kernel's own code reacts is not tested here. Also kwarp's fault points: places
 # in the module's code at which a test can inject a fault, such as a short send or a late work item
 # (files in debugfs, kwarp/NAME).

@@ -16,10 +16,10 @@ capture_case() {
 	! type -P tshark >/dev/null || "$HERE/decode-capture.sh" "$file" "$1" || fail "see above"
 }
 
-# Requirements 5044-5.1-4 and -5: with the knob "align", each segment begins with an FPDU and holds
-# whole FPDUs only. kwarp has no influence on two exceptions: segments that TCP cuts at the edge of
-# a window, or shortens to make room for SACK blocks. The traffic has large and small messages and
-# Read Responses. Offloads are off, so that TCP itself makes the segments.
+# Requirements 5044-5.1-4 and -5: with the knob "align" (a setting of a link), each segment begins
+# with an FPDU and holds whole FPDUs only. kwarp has no influence on two exceptions: segments that
+# TCP cuts at the edge of a window, or shortens to make room for SACK blocks. The traffic has large
+# and small messages and Read Responses. Offloads are off, so that TCP itself makes the segments.
 capture_aligned() {
 	local file=$CASE_DIR/aligned.pcap whole beyond all most
 	own_links

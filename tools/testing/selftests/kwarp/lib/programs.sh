@@ -4,7 +4,7 @@
 # Programs of a case: start and end servers, clients and packet captures in a namespace. Each
 # program has a name, under which its log and process id are kept. Sourced by ../lib.sh. END is 0 or
 # 1, the number of a namespace. Unless a case says otherwise, clients run at end 0, servers at
-# end 1.
+# end 1. SLOWNESS is the factor for time limits on this kernel.
 
 next_port=20000
 

@@ -2,7 +2,8 @@
 # shellcheck shell=bash
 #
 # Functions that wait until a condition holds, conditions about files and processes, and marks:
-# files that note a fact for later cases, such as "the namespaces exist". Sourced by ../lib.sh.
+# files that note a fact for later cases, such as "the namespaces exist". Sourced by ../lib.sh,
+# which sets SLOWNESS, the factor for time limits on this kernel.
 #
 # On a debug kernel it takes half a second to start a program. So these functions use only the shell
 # itself (except for one mkfifo).
