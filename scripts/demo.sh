@@ -19,8 +19,8 @@ signal() {
 	kill "$@" 2>/dev/null || [ "$(id -u)" -eq 0 ] || sudo -n kill "$@" 2>/dev/null || true
 }
 
-# stop_tree PID: stop the process and its descendants, and print their ids. Each is stopped before
-# its children are looked up, so that it cannot start new ones meanwhile.
+# stop_tree PID: stop the process and its descendants, and print their ids. Each process is stopped
+# before its children are looked up, so that it cannot start new children meanwhile.
 stop_tree() {
 	local child
 	signal -STOP "$1"

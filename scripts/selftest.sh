@@ -64,7 +64,8 @@ test_lint-words() {
 
 # -------------------------------------------------------------------- the suite
 
-# state_line EVENT AT: print the event as the kernel's trace shows it, for port 20000.
+# state_line EVENT AT: print the event, a change of state of a socket of port 20000, as the kernel's
+# trace shows it; AT is its time in seconds.
 state_line() {
 	local ports='sport=40000 dport=20000' change
 	case $1 in

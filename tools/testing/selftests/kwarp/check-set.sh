@@ -41,8 +41,8 @@ out_of_check() {
 	# TCP repairs loss, delay and duplicates in the same way for each MTU and each consumer.
 	data-mixed-9000) return 1 ;;
 	data-*-9000 | data-delay-* | data-duplicate-* | kernel-nfs-loss | kernel-iser-loss | kernel-srp-loss) ;;
-	# Kernel consumers whose link is deleted and added again, and several NVMe controllers. One
-	# NVMe case of each kind is kept.
+	# Cases of kernel consumers whose link is deleted and added again, or that have several NVMe
+	# controllers. For each of the two, one other case of NVMe is kept.
 	kernel-nfs-link | kernel-iser-link | kernel-srp-link | kernel-nvme-many | kernel-nvme-reset) ;;
 	# Variants of kept cases (IPv6, huge pages, markers, no CRC, another seed), and rare uses
 	# (the daemon iwpmd, a change of the route's MTU).

@@ -20,10 +20,10 @@ perf_rows() {
 PERF_TRACING=/sys/kernel/tracing
 PERF_EVENT=events/sock/inet_sock_set_state
 
-# Start tracing the states of all TCP sockets, once in a run. The trace does not record names of
-# programs, because for these the kernel would trace the scheduler, too. Each event that is switched
-# on makes the kernel patch its code, and an emulated processor may then run a breakpoint that is
-# already removed when the kernel looks for it ("Oops: int3").
+# Start tracing the states of all TCP sockets. Each event that is switched on makes the kernel patch
+# its code, and an emulated processor may then run a breakpoint that is already removed when the
+# kernel looks for it ("Oops: int3"). So the event is switched on only once in a run, and the trace
+# does not record names of programs, for which the kernel would trace the scheduler, too.
 perf_trace() {
 	[ -d "$PERF_TRACING/$PERF_EVENT" ] || return 0
 	if [ "$(<"$PERF_TRACING/$PERF_EVENT/enable")" = 0 ]; then

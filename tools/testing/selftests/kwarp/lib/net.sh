@@ -98,7 +98,8 @@ add_netem() {
 	check "adding netem" tc "$@"
 }
 
-# netem SHAPE...: shape both directions, for example "netem loss 1%".
+# netem SHAPE...: let netem lose, delay or change packets in both directions, as its words SHAPE
+# say, for example "netem loss 1%".
 netem() {
 	local i
 	no_netem
