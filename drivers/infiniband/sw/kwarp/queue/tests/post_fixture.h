@@ -11,7 +11,7 @@
 
 #define MAX_WR	5	/* largest number of posted entries; the rings have 8 */
 #define MAX_SGE	13	/* SGEs of a send: an entry of 256 octets has room for 13 of 16 octets */
-#define INLINE	208	/* inline octets of a send: what an entry of 256 has after its header of 48 */
+#define INLINE	208	/* inline octets of a send: room after the header (48) of such an entry */
 #define RQ_SGE	2	/* SGEs of a receive; an entry of 64 octets has room for 3 */
 
 struct post_test {
