@@ -34,9 +34,9 @@ struct socket;
  *	end to end: see "Security" in :doc:`/admin-guide`.
  *
  * @coalesce_us: Requests that a program posts one by one are sent together, when the program polls
- *	and finds no completion, or when it asks for an event.  A timer looks for requests that the
- *	program has forgotten; the knob is the time, in microseconds, until the timer's first look.
- *	``0``: each request is sent when it is posted.
+ *	and finds no completion, or when it asks for an event.  A timer sends the requests of a
+ *	program that does neither; the knob is the time, in microseconds, until the timer looks for
+ *	such requests for the first time.  ``0``: each request is sent when it is posted.
  *
  *	One system call for many requests costs less than one for each.  For programs that never
  *	poll, for programs with a real-time policy (SCHED_FIFO, SCHED_RR, SCHED_DEADLINE), and for
@@ -56,16 +56,17 @@ struct socket;
  *	priority while another, with real-time priority, spins on the same processor without
  *	polling.  Then the timer gets no processor time, or since Linux 6.12 only after a second.
  *
- *	On links of type ``kwarp-siw`` the knob has another meaning, because libsiw never delays its
- *	doorbells: the requests of a program that posts many of them one by one are sent by a timer,
- *	if the timer sends more than doorbells would; both are measured all the time.  The timer
- *	runs each quarter of ``coalesce_us`` (but not more often than every 10 microseconds), and a
- *	request may wait that long for it.  If measurements show that more requests complete when
- *	the timer waits longer, it sends after half of ``coalesce_us``, or after all of it while the
- *	program continues to post.  The processor time of the timer is charged to nobody, like the
- *	time of TCP when it sends in the softirq of an acknowledgement.  When softirqs of one
- *	processor have sent 1 MiB in a millisecond, doorbells send at once again.  ``0``: each
- *	doorbell sends at once.  Up to 16 streams of a device have such a timer at a time.
+ *	On links of type ``kwarp-siw`` the knob has another meaning, because libsiw (the libibverbs
+ *	provider of siw) never delays its doorbells: the requests of a program that posts many of
+ *	them one by one are sent by a timer, if the timer sends more than doorbells would; both are
+ *	measured all the time.  The timer runs each quarter of ``coalesce_us`` (but not more often
+ *	than every 10 microseconds), and a request may wait that long for it.  If measurements show
+ *	that more requests complete when the timer waits longer, it sends after half of
+ *	``coalesce_us``, or after all of it while the program continues to post.  The processor time
+ *	of the timer is charged to nobody, like the time of TCP when it sends in the softirq of an
+ *	acknowledgement.  When softirqs of one processor have sent 1 MiB in a millisecond, doorbells
+ *	send at once again.  ``0``: each doorbell sends at once.  Up to 16 streams of a device have
+ *	such a timer at a time.
  *
  * @congestion (a name of ``net.ipv4.tcp_available_congestion_control``): TCP's congestion control
  *	for the link's connections.  ``default`` is that of the network namespace.

@@ -164,8 +164,8 @@
 #define KWARP_MAX_HOLDS		256
 /*
  * Number of streams of a device that may have a timer for libsiw's requests at a time
- * (engine/tx/pace.h).  Fewer than KWARP_MAX_HOLDS, because this timer runs more often, and sends
- * the requests that it finds.
+ * (engine/tx/pace.h).  libsiw is the libibverbs provider of siw.  The limit is smaller than
+ * KWARP_MAX_HOLDS, because this timer runs more often, and sends the requests that it finds.
  */
 #define KWARP_MAX_PACED		16
 

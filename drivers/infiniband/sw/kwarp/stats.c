@@ -102,7 +102,8 @@ struct row {
  * @cm_bad: Connections whose peer broke the protocol before they were established.
  * @cm_lost: Connections that were lost before they were established.
  * @cm_timeouts: Times that a peer, or a program, took too long.
- * @cm_evicted: Connections that made no progress and were ended, because too many were half-open.
+ * @cm_evicted: Connections that made no progress and were ended, because too many connections of
+ *	their listener had not been accepted yet.
  * @cm_orphans: Connections whose listener was closed before they were established.
  * @cm_local: Connections that failed for lack of memory, or another error of this host.
  * @cm_closed: Connections that both ends have closed.

@@ -189,8 +189,8 @@ TRACE_EVENT(kwarp_tx_batch,
 );
 
 /*
- * A DDP segment has been placed.  Segments in the middle of a long message whose headers were
- * predicted (see engine/rx/series.c) are not reported.
+ * A DDP segment has been placed.  Not reported are segments in the middle of a long message whose
+ * headers are as predicted from the segment before (see engine/rx/series.c).
  *
  * @last: 1: the last segment of its message
  * @payload: octets of payload
