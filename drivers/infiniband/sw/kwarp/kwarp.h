@@ -130,7 +130,7 @@ struct kwarp_knobs {
  * @cm.idle: woken when @cm.eps has become empty
  * @cm.stopping: make no new endpoint, and no new listening socket
  * @cm.new_lock: protects @cm.new_qps; taken under iw_cm's spinlock
- * @cm.new_qps: stand-ins that no connect or accept has claimed yet; a stand-in is an object that
+ * @cm.new_qps: stand-ins that no connect or accept has used yet; a stand-in is an object that
  *	iw_cm gets instead of a queue pair, see cm/cm_qp.c
  * @cm.no_qp: shared stand-in that iw_cm gets if there is no memory for a new one; immutable
  */

@@ -350,8 +350,8 @@ static enum kwarp_cm_event linger_octets(struct kwarp_ep *ep)
 	if (!ep->discard && !kwarp_cm_sock_unacked(ep->cs.sock))
 		return KWARP_CME_BAD;
 	/*
-	 * There may be more octets: look again. kwarp_ep_unlock() limits the number of looks, so
-	 * that other work items can run.
+	 * There may be more octets: mark the endpoint, so that its socket is read again.
+	 * kwarp_ep_unlock() limits how often that happens, so that other work items can run.
 	 */
 	if (kwarp_cm_sock_discard(ep->cs.sock) > 0)
 		kwarp_ep_mark(ep, KWARP_EP_SOCK);

@@ -15,11 +15,12 @@
  *   - If a program accepts one id twice, it can name any queue pair the second time, and iw_cm
  *     would end the stream of a queue pair that belongs to another program.
  *
- * So each look-up gives iw_cm a new stand-in, which lives until iw_cm returns it. A stand-in is
- * bound to no endpoint (one connection) until a connect() or accept() of the same task has passed
- * all checks. Then the stand-in is bound to the endpoint of that call, and so to the endpoint's
- * queue pair, as long as the endpoint has one. destroy_qp() waits for endpoints only, and each of
- * them drops its queue pair in bounded time.
+ * So each look-up gives iw_cm a new stand-in, which lives until iw_cm returns it. The connect() or
+ * accept() that iw_cm then calls in the same task claims the stand-in, which means: it finds the
+ * stand-in in a list of new ones, and removes it from there. When the call has passed all checks,
+ * it binds the stand-in to its endpoint (one connection), and so to the endpoint's queue pair, as
+ * long as the endpoint has one. Until then the stand-in is bound to no endpoint. destroy_qp() waits
+ * for endpoints only, and each of them drops its queue pair in bounded time.
  */
 #include "cm_qp.h"
 

@@ -180,7 +180,7 @@ int kwarp_ep_publish(struct kwarp_ep *ep)
  *
  * Context: process. Of several callers only one gets the endpoint.
  * Return: the endpoint with the reference of the handle; NULL: the handle is gone, because the
- * connection has ended or has been claimed.
+ * connection has ended or another caller has got the endpoint.
  */
 struct kwarp_ep *kwarp_ep_claim(const struct iw_cm_id *id)
 {

@@ -30,7 +30,10 @@ struct kwarp_startup;
 enum {
 	KWARP_EP_SOCK,		/* the socket's state may have changed */
 	KWARP_EP_TIMER,		/* the timer has expired */
-	/* Reports of the QP: they come, and are handled, in the order FPDU, FIN, DOWN. */
+	/*
+	 * The next four are the QP's reports. They come, and are handled, in the order FPDU, FIN,
+	 * DOWN (the stream has ended).
+	 */
 	KWARP_EP_QP_FPDU,	/* responder: the peer's first FPDU has come */
 	KWARP_EP_QP_FIN,	/* the peer has sent its FIN */
 	KWARP_EP_QP_DOWN_FIN,	/* the stream has ended gracefully */
@@ -158,7 +161,7 @@ struct kwarp_ep {
  * @lock: protects all that follows
  * @cm_id: iw_cm's id, a reference; NULL: the listener takes no more Requests
  * @half_open: half-open endpoints of this listener, the oldest first
- * @num_half_open: length of @half_open, limited by the knob half_open_max
+ * @num_half_open: length of @half_open, limited by the knob (tunable) half_open_max
  * @waiting: endpoints whose Request has to wait until the ULP has answered earlier ones, the oldest
  *	first
  * @asked: number of Requests that the ULP has received and has not answered

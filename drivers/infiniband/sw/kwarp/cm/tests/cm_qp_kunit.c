@@ -203,7 +203,7 @@ static void test_many_returned(struct kunit *test)
 	struct ib_qp *ibqp;
 
 	ct_set_returned(KWARP_MAX_RETURNED - 1);
-	/* A stand-in that no connect or accept has claimed is freed at once: it does not count. */
+	/* A stand-in that no connect or accept has used is freed at once: it does not count. */
 	ibqp = kwarp_get_qp(&fake.kdev->ibdev, FAKE_QPN);
 	KUNIT_ASSERT_PTR_NE(test, ibqp, none);
 	kwarp_qp_rem_ref(ibqp);
