@@ -12,7 +12,8 @@ struct dentry;
 
 /**
  * enum kwarp_fault - the points, and what happens there if a fault is injected
- * @KWARP_FAULT_SHORT_SEND: TCP takes only half of a batch, and calls write_space at the next ACK
+ * @KWARP_FAULT_SHORT_SEND: TCP takes only half of a batch (the FPDUs of one socket call), and calls
+ *	write_space at the next ACK
  * @KWARP_FAULT_FULL_SEND: TCP takes nothing, and calls write_space at the next ACK.  If no data is
  *	in flight, no ACK comes: the caller has to try again by itself, as if TCP had no memory
  * @KWARP_FAULT_LOST_KICK: the doorbell of a send queue is ignored

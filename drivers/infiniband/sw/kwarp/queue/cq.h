@@ -95,6 +95,7 @@ struct kwarp_cq_coalesce {
  * @home: processor, chosen by the consumer with a completion vector, that runs the transmit work
  *	items of the QPs whose send queue completes here; negative: none; immutable
  * @prod: index of the next entry to write; copied to the ring's header after each batch
+ *	(entries that are added between kwarp_cq_begin() and kwarp_cq_end())
  * @qp: kernel consumers only: the QP of each slot
  * @solicited: entries added since the last publication include a solicited or
  *	failed one; under @lock

@@ -209,8 +209,8 @@ void kwarp_rq_flush(struct kwarp_rq *rq, struct kwarp_cq *cq, struct ib_qp *qp,
 		    u16 vendor_err)
 {
 	/*
-	 * Limit the number of rounds to what a full ring needs: a program that keeps posting must
-	 * not keep this loop running.
+	 * Limit the number of iterations to what a full ring needs: a program that keeps posting
+	 * must not keep this loop running.
 	 */
 	u32 rounds = 1 + kwarp_ring_size(&rq->ring) / KWARP_IRQ_OFF_BATCH;
 

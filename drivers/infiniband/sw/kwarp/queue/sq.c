@@ -99,7 +99,7 @@ u32 kwarp_sq_posted_all(struct kwarp_sq *sq)
  * @sq: queue
  * @flags: KWARP_RING_*
  *
- * After KWARP_RING_NEED_KICK has been set (posters must ring the doorbell), the caller must check
+ * After KWARP_RING_NEED_KICK has been set (a post must ring the doorbell), the caller must check
  * kwarp_sq_posted(), and kwarp_sq_has_unmoved(): requests may have been posted before the flag was
  * visible, and libsiw's requests may not have fit into the ring.
  *
@@ -112,7 +112,7 @@ void kwarp_sq_tell(struct kwarp_sq *sq, u32 flags)
 	kwarp_ring_set_flags(&sq->ring, flags);
 	if (sq->siw && flags & KWARP_RING_NEED_KICK)
 		kwarp_siw_sleep(sq->siw);
-	/* Pairs with the poster's barrier between storing prod and reading flags. */
+	/* Pairs with the barrier of each post between storing prod and reading flags. */
 	smp_mb();
 }
 
@@ -223,7 +223,7 @@ static bool retire_some(struct kwarp_sq *sq, u32 *todo)
 		if (d->signaled || d->status != KWARP_WC_SUCCESS)
 			add_cqe(sq, d);
 	}
-	/* WRITE_ONCE: kwarp_sq_peek() reads retired without the lock. */
+	/* WRITE_ONCE: kwarp_sq_peek() reads sq->retired without the lock. */
 	WRITE_ONCE(sq->retired, at);
 	kwarp_ring_release(&sq->ring, at);
 	*todo = kwarp_cq_end(sq->cq, cqflags);
@@ -376,8 +376,8 @@ static bool flush_some(struct kwarp_sq *sq, u16 vendor_err)
 void kwarp_sq_flush(struct kwarp_sq *sq, u16 vendor_err)
 {
 	/*
-	 * Limit the number of rounds to what full rings need: a program that keeps posting must not
-	 * keep this loop running.
+	 * Limit the number of iterations to what full rings need: a program that keeps posting must
+	 * not keep this loop running.
 	 */
 	u32 rounds = 1 + 2 * kwarp_ring_size(&sq->ring) / KWARP_IRQ_OFF_BATCH;
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of completion queues: publication of entries, arming (asking for an event), events,
- * overflow, resizing.
+ * overflow, resizing. Batch: the entries that are added between kwarp_cq_begin() and
+ * kwarp_cq_end(), and published together.
  */
 #include <kunit/test.h>
 #include <linux/limits.h>

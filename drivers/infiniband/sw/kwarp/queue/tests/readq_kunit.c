@@ -90,7 +90,7 @@ static void test_fill_drain(struct kunit *test)
 
 	q->head = U32_MAX - c->depth;
 	q->tail = q->head;
-	/* the indices begin at U32_MAX - depth, so they wrap in the second round */
+	/* the indices begin at U32_MAX - depth, so they wrap in the second iteration */
 	for (round = 0; round < 5; round++) {
 		fill_queue(test, q, round * 1000);
 		drain_queue(test, q, round * 1000);

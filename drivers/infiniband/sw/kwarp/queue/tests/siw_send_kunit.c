@@ -136,7 +136,7 @@ static void test_doorbell(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, post_write(t, 0), 1);
 	KUNIT_EXPECT_FALSE(test, kwarp_sq_empty(&t->sq));
-	/* A transmit runner begins: it clears KWARP_RING_NEED_KICK, so posters need not ring. */
+	/* A transmit runner begins: it clears KWARP_RING_NEED_KICK, so libsiw need not ring. */
 	kwarp_sq_tell(&t->sq, 0);
 	KUNIT_EXPECT_EQ(test, post_write(t, 1), 0);
 	seen = kwarp_sq_posted(&t->sq);

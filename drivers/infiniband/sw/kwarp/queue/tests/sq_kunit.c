@@ -277,8 +277,8 @@ static void walk_check(struct kunit *test, struct model *m, u32 base)
 }
 
 /*
- * Post, take and complete in random order, through hundreds of rounds of the ring, while the
- * indices wrap.
+ * Post, take and complete in random order. The requests go hundreds of times through all slots of
+ * the ring, and the indices wrap.
  */
 static void test_walk(struct kunit *test)
 {
