@@ -22,7 +22,7 @@
  * Wrap is tested before bounds: an address that wraps is out of bounds, too, but has an error code
  * of its own (5041-7.1-18).
  *
- * Outside of kwarp_mr_begin() and kwarp_mr_end() the result is only a first look, because the
+ * Outside of kwarp_mr_begin() and kwarp_mr_end() the result is only preliminary, because the
  * region may be invalidated and registered again at any time. Before data is copied the access is
  * checked again, between kwarp_mr_begin() and kwarp_mr_end().
  *
@@ -47,8 +47,8 @@ enum kwarp_mem_err kwarp_mem_check(const struct kwarp_mr *mr, u32 stag,
 	 */
 	if (mr->kind == KWARP_MR_WINDOW) {
 		/*
-		 * data_race(): only a first look, unless the caller is between kwarp_mr_begin() and
-		 * kwarp_mr_end(), where @stream cannot change
+		 * data_race(): the result is only preliminary, unless the caller is between
+		 * kwarp_mr_begin() and kwarp_mr_end(), where @stream cannot change
 		 */
 		if (!mr->pd_wide && data_race(mr->stream) != stream)
 			return KWARP_MEM_STREAM;

@@ -31,8 +31,8 @@
 MODULE_INFO(import_ns, "DMA_BUF");
 
 /*
- * A region is a list of pieces of equal size. This is log2 of their size: kwarp_mr.offset, which
- * has 32 bits, has to hold an offset in a piece.
+ * A region is a list of pieces of memory of equal size. DMABUF_SHIFT is log2 of that size:
+ * kwarp_mr.offset, which has 32 bits, has to hold an offset in a piece.
  */
 #define DMABUF_SHIFT	30
 

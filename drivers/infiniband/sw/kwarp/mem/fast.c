@@ -2,7 +2,7 @@
 /*
  * Fast registration. A kernel consumer maps a page list for a region (kwarp_mr_map_sg()), and then
  * posts the work request REG_MR, which puts the list in force. Region with gaps: its list has
- * pieces of any size, instead of pages.
+ * pieces of memory of any size, instead of pages.
  */
 #include "mr.h"
 

@@ -45,7 +45,10 @@ struct rdma_user_mmap_entry *kwarp_mmap_insert(struct ib_ucontext *ibuc, void *m
 	if (!map)
 		return NULL;
 	map->mem = mem;
-	/* Use keys above SIW_INVAL_UOBJ_KEY, which libsiw takes for "nothing to map". */
+	/*
+	 * Use keys above SIW_INVAL_UOBJ_KEY, which libsiw (the libibverbs provider of siw) takes
+	 * for "nothing to map".
+	 */
 	if (rdma_user_mmap_entry_insert_range(ibuc, &map->entry, len, FIRST_PAGE, U32_MAX)) {
 		kfree(map);
 		return NULL;

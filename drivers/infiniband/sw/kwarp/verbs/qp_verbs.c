@@ -131,7 +131,7 @@ static void wire_up_engine(struct kwarp_qp *qp, const struct ib_qp_init_attr *in
 
 /*
  * Does this queue pair have immediate data and atomic operations (RFC 7306)?  Yes if the knob
- * rfc7306 is on and, for a program, if its provider knows the feature.
+ * (tunable) rfc7306 is on and, for a program, if its provider knows the feature.
  */
 static bool qp_has_rfc7306(const struct kwarp_dev *kdev, struct ib_udata *udata)
 {

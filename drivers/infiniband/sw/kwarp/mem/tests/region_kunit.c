@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of the creation of regions over pinned pages and over a dma-buf: each octet of the region
- * has to be the same memory that the creator sees, in as few pieces as possible. Also tested: which
- * memory is charged to the memory cgroup of the process.
+ * Tests of the creation of regions over pinned pages and over a dma-buf. A region is a list of
+ * pieces of memory: each octet of the region has to be the same memory that the creator sees, and
+ * the list has to be as short as possible. Also tested: which memory is charged to the memory
+ * cgroup of the process.
  *
  * Numbers such as 5040-8.1.1-3 name requirements of RFCs, see Documentation/conformance.
  */

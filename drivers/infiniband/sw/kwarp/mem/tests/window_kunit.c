@@ -21,8 +21,8 @@
 #define BOTH		(IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE)
 
 /*
- * A region whose pieces are not contiguous, a window, two streams (@a, @b) of the same protection
- * domain and a stream (@other) of another domain.
+ * A region (a list of pieces of memory, which here are not contiguous), a window, two streams (@a,
+ * @b) of the same protection domain and a stream (@other) of another domain.
  */
 struct window_test {
 	struct ib_pd pd;

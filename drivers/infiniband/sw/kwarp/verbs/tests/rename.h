@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The files under test are compiled with this header in front (see ../Kbuild): their calls to
- * other layers and to the RDMA core go to the stand-ins of stand_ins.h.
+ * other layers and to the RDMA core go to fake functions, declared in stand_ins.h.
  */
 #ifndef KWARP_VERBS_TESTS_RENAME_H
 #define KWARP_VERBS_TESTS_RENAME_H

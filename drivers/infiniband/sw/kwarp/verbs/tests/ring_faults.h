@@ -6,8 +6,9 @@
 #include "fixture.h"
 
 /*
- * A fault: the @nth call of the stand-in @fault fails, and the verb has to return @ret.  The fault
- * FAULT_ANSWER is not a call: the process's buffer for the answer is bad, and @nth is not used.
+ * A fault: the @nth call of a fake function, which @fault names, fails, and the verb has to return
+ * @ret.  FAULT_ANSWER is not a call: the process's buffer for the answer is bad, and @nth is not
+ * used.
  */
 struct fault_case {
 	const char *desc;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The stand-ins to which rename.h redirects calls of the code under test. Other stand-ins have the
- * name of the real function, which is not linked.
+ * The stand-ins (fake functions of other layers) to which rename.h redirects calls of the code
+ * under test. Other stand-ins have the name of the real function, which is not linked.
  */
 #ifndef KWARP_VERBS_TESTS_STAND_INS_H
 #define KWARP_VERBS_TESTS_STAND_INS_H

@@ -209,8 +209,8 @@ static void test_context(struct kunit *test)
 }
 
 /*
- * 7306-1.1-4, 7306-D-6: the knob rfc7306 decides whether the device shows atomic operations; the
- * context of a program has the feature only if the provider knows it.
+ * 7306-1.1-4, 7306-D-6: the knob (tunable) rfc7306 decides whether the device shows atomic
+ * operations; the context of a program has the feature only if the provider knows it.
  */
 static void test_rfc7306(struct kunit *test)
 {

@@ -149,7 +149,8 @@ static void test_owner(struct kunit *test)
 
 /*
  * The queue pair of a kernel consumer has no mapping.  The post verbs succeed and tell the engine:
- * the log has "recv-kick" for the receive and "kick" for the (empty) chain of sends.
+ * its fake functions append "recv-kick" to the log for the receive, and "kick" for the (empty)
+ * chain of sends.
  */
 static void test_kernel(struct kunit *test)
 {
