@@ -140,8 +140,8 @@ struct kwarp_qp {
 	struct kwarp_left left[2];
 
 	struct {
-		uint32_t first;		/* ring.prod at the beginning of the batch */
-		int err;		/* first error: the batch will not be published */
+		uint32_t first;		/* ring.prod at ibv_wr_start() */
+		int err;		/* first error: no request will be published */
 		struct kwarp_sqe *sqe;	/* entry of the current request */
 	} wr;
 };

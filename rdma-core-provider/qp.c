@@ -150,7 +150,10 @@ struct ibv_qp *kwarp_create_qp_ex(struct ibv_context *ctx,
 	ret = qp_map(qp, ctx, &resp.drv_payload);
 	if (!ret)
 		ret = qp_place(qp, ctx, attr, &resp.drv_payload);
-	/* Because of the knob rfc7306 the queue pair may have fewer features than the context. */
+	/*
+	 * The queue pair may have fewer features than the context: the device's knob (tunable)
+	 * rfc7306 may be off.
+	 */
 	qp->features = resp.features;
 	if (!ret && !has_ops(attr, qp->features))
 		ret = EOPNOTSUPP;

@@ -4,6 +4,7 @@
  *
  * Each request is posted with ibv_post_send() and with ibv_wr_*(), with the feature
  * (KWARP_FEATURE_RFC7306) in force and without it.  Without it the request has to be refused.
+ * Batch: the requests between ibv_wr_start() and ibv_wr_complete() or ibv_wr_abort().
  */
 #include <config.h>
 
@@ -323,7 +324,7 @@ static void test_wr_batch(void)
 	qp_drop(qp);
 }
 
-/* Without the feature no request of the batch is posted. */
+/* A batch that needs the feature, without it: also the Sends of the batch are not posted. */
 static void test_wr_batch_without(void)
 {
 	struct kwarp_qp *qp = qp_with(0);

@@ -105,7 +105,7 @@ static void test_wr_batch(void)
 	CHECK(e->inline_len == 5 && !memcmp(e + 1, "abcde", 5));
 	CHECK(e->inv_stag == 0x99);
 
-	ibv_wr_start(qpx);			/* empty batch */
+	ibv_wr_start(qpx);			/* no request, so no doorbell */
 	CHECK(!ibv_wr_complete(qpx) && kernel.rings == 1);
 	ibv_wr_start(qpx);
 	ibv_wr_send(qpx);
@@ -125,7 +125,7 @@ static void test_wr_errors(void)
 	ibv_wr_send(qpx);
 	ibv_wr_rdma_read(qpx, 1, 2);
 	ibv_wr_set_sge_list(qpx, 2, test_sges);	/* an error: a Read has one sink */
-	ibv_wr_send(qpx);			/* ignored, because the batch has an error */
+	ibv_wr_send(qpx);			/* ignored, because of that error */
 	ibv_wr_set_sge(qpx, 1, 2, 3);
 	CHECK(ibv_wr_complete(qpx) == EINVAL);
 
