@@ -14,8 +14,8 @@
 #include <linux/atomic.h>
 
 /*
- * How often a runner looks again before it hands over to the work item: a peer or a program may
- * add requests without end.
+ * How often a runner looks at the stored requests before it hands over to the work item: a peer or
+ * a program may add requests without end.
  */
 #define KWARP_RUN_LOOKS		8
 

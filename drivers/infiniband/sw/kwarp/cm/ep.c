@@ -103,8 +103,8 @@ void kwarp_ep_lock(struct kwarp_ep *ep)
  * kwarp_ep_unlock - handle the events, and unlock the endpoint
  * @ep: endpoint locked by kwarp_ep_lock()
  *
- * If new events come during each of KWARP_RUN_LOOKS looks, the work item handles the rest, so that
- * the caller is not kept for ever.
+ * Calls ep->look(), which handles the events, until no new event has come during the call. After
+ * KWARP_RUN_LOOKS calls the work item handles the rest, so that the caller is not kept for ever.
  *
  * Context: process.
  */

@@ -203,7 +203,7 @@ static void note_look(struct kwarp_ep *ep)
 	looks++;
 }
 
-/* Each look at the endpoint sets a bit again, as with a peer that sends all the time. */
+/* ep->look() that sets a bit again in each call, as with a peer that sends all the time. */
 static void look_and_mark(struct kwarp_ep *ep)
 {
 	note_look(ep);
@@ -211,8 +211,9 @@ static void look_and_mark(struct kwarp_ep *ep)
 }
 
 /*
- * kwarp_ep_unlock() looks at the endpoint's bits, and looks once more if a bit was set while the
- * endpoint was locked. After KWARP_RUN_LOOKS looks it leaves the rest to the work item.
+ * kwarp_ep_unlock() calls ep->look() to handle the endpoint's bits, and calls it once more if a bit
+ * was set while the endpoint was locked. After KWARP_RUN_LOOKS calls it leaves the rest to the work
+ * item.
  */
 static void test_unlock_looks(struct kunit *test)
 {
