@@ -2,9 +2,9 @@
 /*
  * kwarp: posting sends with ibv_wr_*() (ibv_create_qp_ex()).
  *
- * A batch holds the send queue's lock from ibv_wr_start() to ibv_wr_complete()
- * or ibv_wr_abort().  Requests are built directly in slots of the ring that have not
- * been published to the kernel yet.  If one request is wrong, no request of the batch is
+ * A batch is the requests between ibv_wr_start() and ibv_wr_complete() or ibv_wr_abort(); meanwhile
+ * the thread holds the send queue's lock.  Requests are built directly in slots of the ring that
+ * have not been published to the kernel yet.  If one request is wrong, no request of the batch is
  * published.
  */
 #include <config.h>
