@@ -191,7 +191,7 @@ void kwarp_engine_poll(struct kwarp_engine *e)
 }
 
 /**
- * kwarp_engine_fin - send our FIN after a graceful drain; receiving continues
+ * kwarp_engine_fin - send our FIN in a graceful close; receiving continues
  * @e: engine
  *
  * Context: process; waits for the present runner.
@@ -239,8 +239,9 @@ void kwarp_engine_stop(struct kwarp_engine *e, bool fin)
 	}
 	set_bit(KWARP_E_DEAD, &e->flags);
 	/*
-	 * Pairs with the barrier in kwarp_tx_kick(), which posters call: either that function sees
-	 * KWARP_E_DEAD and gets the new request flushed, or the flush below sees the request.
+	 * Pairs with the barrier in kwarp_tx_kick(), which is called after a request was posted:
+	 * either that function sees KWARP_E_DEAD and gets the new request flushed, or the flush
+	 * below sees the request.
 	 */
 	smp_mb__after_atomic();
 	kwarp_engine_flush(e);

@@ -25,12 +25,14 @@ void kwarp_engine_flush(struct kwarp_engine *e)
 	kwarp_rx_flush(e);
 	if (!e->rq_shared) {
 		/*
-		 * Posters of receives have to ring the doorbell from now on, so that the new
-		 * receives are flushed.
+		 * A program that posts receives has to ring the doorbell from now on, so that the
+		 * new receives are flushed.
 		 */
 		kwarp_ring_set_flags(&e->rq->ring,
 				     KWARP_RING_NEED_KICK | KWARP_RING_ERROR);
-		/* Pairs with the poster's barrier between storing its index and reading flags. */
+		/*
+		 * Pairs with the program's barrier between storing the index and reading the flags.
+		 */
 		smp_mb();
 		kwarp_rq_flush(e->rq, e->recv_cq, e->ibqp, vendor_err);
 	}

@@ -72,9 +72,9 @@ static int send_nowait(struct sock *sk, struct msghdr *msg)
  * window that it announces. The window would end at zero, no event would open it again, and the
  * peer's window probe comes 200 ms later.
  *
- * So the spinlock is held for a whole batch of at most 64 KiB (up to 1 MiB where the receive side
- * sends, see KWARP_TX_SOCKET_CALL in tx/run.h). A packet for this socket that arrives on another
- * processor waits until the batch is sent.
+ * So the spinlock is held while a whole batch (FPDUs collected for one socket call) of at most 64
+ * KiB is sent (up to 1 MiB where the receive side sends, see KWARP_TX_SOCKET_CALL in tx/run.h). A
+ * packet for this socket that arrives on another processor waits until the batch is sent.
  *
  * If memory is short under the spinlock, TCP enters memory pressure and shrinks this socket's send
  * buffer. Both last until the next ACKs, even if the retry without the spinlock succeeds.
@@ -99,8 +99,8 @@ int kwarp_tcp_send(struct socket *sock, struct msghdr *msg, bool locked)
 		return send_nowait(sk, msg);
 	}
 	/*
-	 * Receive flow steering: inbound packets should go to the poster's processor, as with
-	 * inet_sendmsg(), but not to the processor of a worker.
+	 * Receive flow steering: inbound packets should go to the processor of the program that
+	 * posts, as with inet_sendmsg(), but not to the processor of a worker.
 	 */
 	if (!(current->flags & PF_WQ_WORKER))
 		sock_rps_record_flow(sk);

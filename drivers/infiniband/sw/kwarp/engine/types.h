@@ -77,7 +77,7 @@ enum kwarp_engine_flag {
  * @rfc7306: the stream may carry Immediate Data and atomic operations (RFC 7306)
  * @recv_cq: CQ in which receives complete
  * @ibqp: queue pair, as named in completions
- * @ops: upcalls
+ * @ops: functions of the layer above that the engine calls
  * @sock: set while a stream is attached
  * @flags: KWARP_E_*
  * @access: IB_ACCESS_REMOTE_* that the QP allows; READ_ONCE

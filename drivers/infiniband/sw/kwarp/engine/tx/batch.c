@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Collects octets, hands them to TCP in one call, and drops all references to regions before any
- * wait. Context of all functions: the runner, the one context that may send for the stream at a
- * time (run.c).
+ * Collects octets in a batch, hands the batch to TCP in one call, and drops all references to
+ * regions before any wait. Batch: FPDUs collected for one socket call. Context of all functions:
+ * the runner, the one context that may send for the stream at a time (run.c).
  */
 #include "batch.h"
 

@@ -11,9 +11,9 @@
  * stream at a time (run.c).
  *
  * A held stream is on a list of its CQ. The runner adds and removes it; the timer removes it when
- * the hold ends. Only the runner sets the ring's flags. It sets KWARP_RING_HELD, so that posters do
- * not ring, and then checks that the stream is still held; the timer ends the hold, and then checks
- * whether the flag is set. If it is set, the timer makes the runner set the flags again.
+ * the hold ends. Only the runner sets the ring's flags. It sets KWARP_RING_HELD, so that programs
+ * do not ring, and then checks that the stream is still held; the timer ends the hold, and then
+ * checks whether the flag is set. If it is set, the timer makes the runner set the flags again.
  */
 #include "coalesce.h"
 
@@ -117,7 +117,7 @@ static void hold_remove(struct kwarp_cq_coalesce *h, struct kwarp_engine *e)
 	WRITE_ONCE(e->tx.coalesce.on, false);
 }
 
-/* End a stream's hold: make posters ring again, and send waiting requests. */
+/* End a stream's hold: make the program ring again, and send waiting requests. */
 static void hold_end_stream(struct kwarp_cq_coalesce *h, struct kwarp_engine *e)
 {
 	hold_remove(h, e);
@@ -226,8 +226,8 @@ static enum hrtimer_restart hold_timer(struct hrtimer *timer)
 /* ------------------------------------------------------------------ the runner */
 
 /*
- * Can the poster keep the timer's softirq from running for any length of time? On real-time
- * kernels, assume that every poster can.
+ * Can the program that posts keep the timer's softirq from running for any length of time? On
+ * real-time kernels, assume that every program can.
  */
 static bool poster_is_realtime(void)
 {

@@ -8,7 +8,7 @@
  * asks for an event, it has nothing else to do. So after a doorbell of a program that polls, the
  * send queue is held (KWARP_RING_HELD): the program posts into the ring without ringing, and the
  * provider rings once when the program has nothing else to do. A request that was posted and not
- * rung for is called waiting.
+ * rung for is called waiting. The time during which a queue is held is called a hold.
  *
  * A program polls for all queue pairs of a CQ together, so the decision belongs to the CQ in which
  * requests complete. While queues are held, a timer of the CQ looks at each of them: first after
@@ -34,7 +34,8 @@
  * A doorbell for any queue of the CQ counts as a poll. If one queue has no waiting request for
  * KWARP_COALESCE_UNUSED looks, its hold ends; the CQ's other queues stay held.
  *
- * Programs that use libsiw instead of our provider cannot ring in time: see pace.h.
+ * Programs that use libsiw, the user library of the siw driver, instead of our provider cannot ring
+ * in time: see pace.h.
  *
  * The queue of a program with a real-time scheduling policy is not held, because such a program can
  * keep the timer's softirq from running. On real-time kernels nothing is held.
@@ -103,9 +104,9 @@ static inline bool kwarp_coalesce_rings(struct kwarp_cq_coalesce *h, bool held, 
 }
 
 /**
- * kwarp_coalesce_goes_on - decide after a round of looks: does the hold continue?
+ * kwarp_coalesce_goes_on - decide after a look at each held queue: does the hold continue?
  * @h: state of the CQ; updated
- * @f: what the round has found
+ * @f: what these looks have found
  *
  * Context: @h->lock held.
  * Return: true if the hold continues.
@@ -121,9 +122,9 @@ static inline bool kwarp_coalesce_goes_on(struct kwarp_cq_coalesce *h,
 	if (!f->forgotten)
 		return true;
 	/*
-	 * While the program does not poll, count only one of KWARP_COALESCE_IDLE rounds that find a
-	 * forgotten request: the work of sending such requests may be what keeps the program from
-	 * its processor.
+	 * While the program does not poll, count only one of KWARP_COALESCE_IDLE times that a
+	 * forgotten request is found: the work of sending such requests may be what keeps the
+	 * program from its processor.
 	 */
 	if (!h->active && ++h->idle < KWARP_COALESCE_IDLE)
 		return true;
@@ -146,8 +147,8 @@ void kwarp_coalesce_sent(struct kwarp_engine *e);
 void kwarp_coalesce_stop(struct kwarp_engine *e);
 
 /*
- * Is the queue held, so that posters need not ring? Context: the runner (the one context that may
- * send for the stream at a time); the timer may end the hold at any time.
+ * Is the queue held, so that the program need not ring? Context: the runner (the one context that
+ * may send for the stream at a time); the timer may end the hold at any time.
  */
 static inline bool kwarp_coalesce_holds(const struct kwarp_engine *e)
 {

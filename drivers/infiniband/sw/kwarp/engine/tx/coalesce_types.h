@@ -91,7 +91,7 @@ struct kwarp_pace {
  * @activity: number of polls and doorbells up to the timer's last look
  * @waits: number of looks in a row, without a send by the timer, that found a request posted
  *	without a doorbell
- * @unused: number of looks in a row that found no such request
+ * @unused: number of looks in a row that found no request posted without a doorbell
  * @turn: number of the last round in which this stream was looked at
  * @sends: number of timer handlers that are in @send now
  * @pace: the state for programs with libsiw, which is used instead of the list and timer of the CQ

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Builds one FPDU into the batch. Context of all functions: the runner, the one context that may
- * send for the stream at a time (run.c).
+ * Builds one FPDU into the batch (FPDUs collected for one socket call). Context of all functions:
+ * the runner, the one context that may send for the stream at a time (run.c).
  *
  * If the batch has contiguous room for the whole FPDU, and there are no markers, payload is copied
  * there, and the CRC is computed once at the end. If not, all octets pass through put_pieces(),

@@ -4,7 +4,10 @@
 
 #include "../types.h"
 
-/* Advance in the scatter/gather list: @len octets of the current element are in the batch. */
+/*
+ * Advance in the request's scatter/gather list: @len more octets of the current element are in
+ * FPDUs.
+ */
 static inline void kwarp_tx_pass_sge(struct kwarp_tx *tx, u32 len)
 {
 	struct kwarp_tx_msg *m = &tx->msg;

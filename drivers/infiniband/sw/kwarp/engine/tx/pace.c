@@ -11,7 +11,7 @@
  *
  * The runner starts a hold; the timer ends the hold, or the runner after it has stopped the timer.
  * While @on of struct kwarp_coalesce is false, the runner owns the state; while it is true, the
- * timer. After a hold has ended, the runner sets the ring's flags so that posters ring again.
+ * timer. After a hold has ended, the runner sets the ring's flags so that the program rings again.
  */
 #include "pace.h"
 

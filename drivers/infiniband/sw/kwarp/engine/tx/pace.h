@@ -6,8 +6,9 @@
  * the doorbell for each post, unless the previous entry of the ring is still marked VALID, that is,
  * not yet taken by the driver. It does not ring when its program polls and finds nothing. A stream
  * is "held" while the driver leaves the newest entry VALID, even if it has taken that entry, so
- * that libsiw does not ring, and a timer looks for requests and sends them. The time between two
- * looks is a quarter of coalesce_us (a setting of the device), but at least KWARP_PACE_MIN_NS.
+ * that libsiw does not ring, and a timer looks for requests and sends them; that time is a "hold".
+ * The time between two looks is a quarter of coalesce_us (a setting of the device), but at least
+ * KWARP_PACE_MIN_NS.
  *
  * This saves doorbells, with TCP's work for a segment each, but each request waits for the timer.
  * Which is better depends on the machine and on the requests, so both are measured for each stream,

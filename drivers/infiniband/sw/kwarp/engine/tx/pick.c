@@ -3,11 +3,12 @@
  * Chooses the next message to send. Context of all functions: the runner, the one context that may
  * send for the stream at a time (run.c).
  *
- * First the rest of a batch that TCP did not accept is sent, then the rest of the message being
- * segmented (step.c). Then this file chooses, in this order: the Terminate; the RTR ("ready to
- * receive") message; answers to the peer's Reads and atomic operations (one queue: 7306-7-5, -9)
- * and the send queue, alternately. An operation that sends nothing (Local Invalidate, register,
- * bind) is carried out in its place in the order of the send queue.
+ * First the rest of a batch (FPDUs collected for one socket call) that TCP did not accept is sent,
+ * then the rest of the message being segmented (step.c). Then this file chooses, in this order: the
+ * Terminate; the RTR ("ready to receive") message; answers to the peer's Reads and atomic
+ * operations (one queue: 7306-7-5, -9) and the send queue, alternately. An operation that sends
+ * nothing (Local Invalidate, register, bind) is carried out in its place in the order of the send
+ * queue.
  *
  * Numbers such as 7306-7-5 name requirements of RFCs, see Documentation/conformance.
  */
@@ -272,9 +273,9 @@ static bool may_take(const struct kwarp_engine *e)
 	if (!test_bit(KWARP_E_TX_DRAIN, &e->flags))
 		return true;
 	/*
-	 * Requests posted after the start of a graceful close are flushed (5041-6.2.1-3). drain_to
-	 * may be wrong, because the program may have overwritten the producer index: compare it
-	 * modulo 2^32.
+	 * Requests posted after the start of a graceful close are flushed (5041-6.2.1-3).
+	 * tx.drain_to, the index up to which a graceful close sends, may be wrong, because the
+	 * program may have overwritten the producer index: compare tx.drain_to modulo 2^32.
 	 */
 	return (s32)(tx->drain_to - e->sq->next) > 0;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Tells posters whether to ring the doorbell. Held: the program posts to the send queue without
- * ringing its doorbell; a timer, or a later doorbell, sends. Hold: the time during which a queue is
- * held. Context of all functions: the runner, the one context that may send for the stream at a
- * time (run.c).
+ * Tells posters whether to ring the doorbell. Poster: a program, or a kernel consumer, that posts
+ * requests. Held: the program posts to the send queue without ringing its doorbell; a timer, or a
+ * later doorbell, sends. Hold: the time during which a queue is held. Context of all functions: the
+ * runner, the one context that may send for the stream at a time (run.c).
  *
  * The runner sets the flags of the send queue, KWARP_RING_NEED_KICK or KWARP_RING_HELD, then
  * executes a full barrier, then reads the producer index for the last time. The poster stores the

@@ -32,10 +32,11 @@
  * finds it idle or queued sets it to active, and so becomes the runner: the only context that may
  * send for the stream. Other contexts set it to queued and queue the work item; so does a callback
  * in the backlog of a process that owns the socket. A context that finds an active runner sets
- * "again", and the runner makes one more round (a call of kwarp_tx_step(), which sends one batch)
- * before it leaves, that is, stops being the runner. So no context spins, no kick (a call of
- * kwarp_tx_kick()) is lost, and usually a program's post or a peer's request need not wait until a
- * worker gets a processor, which can take a whole time slice if the program polls.
+ * "again", and the runner makes one more round (a call of kwarp_tx_step(), which sends one batch,
+ * that is, FPDUs collected for one socket call) before it leaves, that is, stops being the runner.
+ * So no context spins, no kick (a call of kwarp_tx_kick()) is lost, and usually a program's post or
+ * a peer's request need not wait until a worker gets a processor, which can take a whole time slice
+ * if the program polls.
  *
  * kwarp_engine_start(), _drain(), _fin(), _stop() and _reset() stop the runner, with priority: they
  * claim the stream, that is, they increment e->tx.claims; the runner leaves after its present
@@ -137,7 +138,7 @@ static enum kwarp_tx_result tx_run_round(struct kwarp_engine *e)
 	u32 seen, off = e->tx.off;
 
 	WRITE_ONCE(e->tx.backs_off, false);
-	/* Posters need not ring while there is a runner. */
+	/* Programs need not ring while there is a runner. */
 	if (READ_ONCE(e->sq->ring.hdr->flags) & KWARP_RING_NEED_KICK)
 		kwarp_sq_tell(e->sq, 0);
 	seen = kwarp_sq_posted(e->sq);
@@ -146,7 +147,7 @@ static enum kwarp_tx_result tx_run_round(struct kwarp_engine *e)
 		this_cpu_add(kwarp_softirq_share.spent,
 			     1 + (e->tx.off - off) / KWARP_SHARE_OCTETS +
 				     e->tx.effort / KWARP_SHARE_EFFORT);
-	/* TCP's write_space callback will call kwarp_tx_kick(), so posters need not ring. */
+	/* TCP's write_space callback will call kwarp_tx_kick(), so programs need not ring. */
 	if (result == KWARP_TX_BLOCKED) {
 		e->stats.s.tx.blocked++;
 		kwarp_sq_tell(e->sq, 0);
@@ -177,8 +178,9 @@ static bool tx_run_round_and_leave(struct kwarp_engine *e)
 }
 
 /*
- * In the system call of a poster: has the last batch answered requests of the peer, and are there
- * more to answer? The work item does that, not the poster in its own time.
+ * In the system call of a program that posts: has the last batch answered requests of the peer, and
+ * are there more to answer? The work item answers those, so that the program does not spend its
+ * time on them.
  */
 static bool tx_enough_for_peer(const struct kwarp_engine *e)
 {
@@ -386,8 +388,8 @@ static void tx_send_in_socket(struct kwarp_engine *e)
 }
 
 /*
- * Called by the timer of coalesce.c or pace.c, which has found requests, or ends the hold. Context:
- * softirq.
+ * Called by the timer of coalesce.c or pace.c, which has found requests posted without a doorbell,
+ * or wants the ring's flags set so that programs ring again. Context: softirq.
  */
 static void tx_send_waiting(struct kwarp_engine *e)
 {

@@ -8,7 +8,10 @@
 
 #include "../types.h"
 
-/* Batches that a runner sends before it hands over to the work item. */
+/*
+ * Batches (FPDUs collected for one socket call) that a runner sends before it hands over to the
+ * work item.
+ */
 #define KWARP_TX_RUN_BUDGET	32
 /*
  * The same limit for kwarp_tx_release(), whose callers handle many connections one after the other.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Builds the middle of a long message: several FPDUs of full length at a time, contiguous in the
- * batch, with payload from one region, which is checked once for all of them. Context of all
- * functions: the runner, the one context that may send for the stream at a time (run.c).
+ * batch (FPDUs collected for one socket call), with payload from one region, which is checked once
+ * for all of them. Context of all functions: the runner, the one context that may send for the
+ * stream at a time (run.c).
  *
  * The octets are the same as if fpdu.c had built the FPDUs one by one. fpdu.c builds all others:
  * the last FPDU of each message, FPDUs with markers or aligned to TCP segments, and those that fail

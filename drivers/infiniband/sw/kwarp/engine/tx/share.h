@@ -12,9 +12,9 @@
 #include <linux/types.h>
 
 /*
- * Costs are counted in units: one for each transmit round (run.c; sends at most one batch) or call
- * of the timer of pace.c, and one more for each KWARP_SHARE_OCTETS octets sent and each
- * KWARP_SHARE_EFFORT requests examined. KWARP_SHARE_TICK is the limit for one tick.
+ * Costs are counted in units: one for each call of kwarp_tx_step() or of the timer of pace.c, and
+ * one more for each KWARP_SHARE_OCTETS octets sent and each KWARP_SHARE_EFFORT requests examined.
+ * KWARP_SHARE_TICK is the limit for one tick.
  */
 #define KWARP_SHARE_TICK	(256 * 1000 / HZ)
 #define KWARP_SHARE_OCTETS	4096

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The transmit step: fill one batch and give it to TCP. Context of all functions: the runner, the
- * one context that may send for the stream at a time (run.c).
+ * The transmit step: fill one batch (FPDUs collected for one socket call) and give the batch to
+ * TCP. Context of all functions: the runner, the one context that may send for the stream at a time
+ * (run.c).
  *
  * Numbers such as 5040-5.4-11 name requirements of RFCs, see Documentation/conformance.
  */

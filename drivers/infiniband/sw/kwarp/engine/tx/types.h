@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Transmit side of a stream. Runner: the one context that may send for the stream at a time, see
- * run.c. Step: kwarp_tx_step(), which sends one batch. Answer: a Read Response or Atomic Response
- * that we send. Softirqs' share: what the softirqs of one processor may send in a tick (share.h).
+ * run.c. Step: kwarp_tx_step(), which sends one batch (FPDUs collected for one socket call).
+ * Answer: a Read Response or Atomic Response that we send. Softirqs' share: what the softirqs of
+ * one processor may send in a tick (share.h).
  */
 #ifndef KWARP_ENGINE_TX_TYPES_H
 #define KWARP_ENGINE_TX_TYPES_H
@@ -79,8 +80,8 @@ struct kwarp_tx_msg {
  * @mulpdu: longest ULPDU for the current batch (RFC 5044 section 4.5)
  * @msn: next message sequence number of each untagged queue
  * @sq_end: all FPDUs of send queue entries before this index are in the batch or sent
- * @drain_to: while KWARP_E_TX_DRAIN is set: send queue index up to which requests are sent; later
- *	ones are flushed
+ * @drain_to: while KWARP_E_TX_DRAIN is set, which is during a graceful close: send queue index up
+ *	to which requests are sent; later ones are flushed
  * @msg: message being segmented
  * @wqe: work request of @msg, if that message comes from the send queue
  * @small: payload of a message whose payload is not in a buffer of the consumer (small.h)
