@@ -11,7 +11,7 @@
 #include <kunit/test.h>
 #include <linux/prandom.h>
 
-/* Rename the code under test and stand-ins: other suites of this module define the same names. */
+/* Rename this suite's functions: other suites of this module define the same names. */
 #define kwarp_batch_init	tested_batch_init
 #define kwarp_batch_fini	tested_batch_fini
 #define kwarp_batch_reset	tested_batch_reset

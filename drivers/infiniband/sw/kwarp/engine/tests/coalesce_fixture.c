@@ -31,8 +31,8 @@ void coalesce_told(struct stream *s)
 }
 
 /*
- * Stand-in that the timer calls to send. As the runner does, it takes all requests and sets the
- * ring's flags, which say whether posters have to ring.
+ * The timer calls this function to send. As the runner does, it takes all requests and sets the
+ * ring's flags, which say whether the program has to ring.
  */
 static void sent_by_timer(struct kwarp_engine *e)
 {

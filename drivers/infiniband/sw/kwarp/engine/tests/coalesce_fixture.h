@@ -6,8 +6,8 @@
  * Doorbell: the system call by which a program reports that it has posted requests. Held: the
  * program posts to the send queue without ringing its doorbell; a timer, or a later doorbell,
  * sends. Hold: the time during which a queue is held. Look: one call of that timer, which looks for
- * posted requests. Waiting: posted without a doorbell, and not sent. Forgotten: waiting, and the
- * program has not polled since the previous look.
+ * posted requests. Waiting: posted without a doorbell, and not sent. Forgotten: waiting at two
+ * looks in a row, and the program has neither polled nor rung a doorbell between them.
  */
 #ifndef KWARP_ENGINE_TESTS_COALESCE_FIXTURE_H
 #define KWARP_ENGINE_TESTS_COALESCE_FIXTURE_H
@@ -17,7 +17,7 @@
 #include "../../kwarp.h"
 #include "../types.h"
 
-/* Rename the code under test and stand-ins: other suites of this module define the same names. */
+/* Rename this suite's functions: other suites of this module define the same names. */
 #define kwarp_coalesce_rings	tested_coalesce_rings
 #define kwarp_coalesce_goes_on	tested_coalesce_goes_on
 #define kwarp_coalesce_init_cq	tested_coalesce_init_cq

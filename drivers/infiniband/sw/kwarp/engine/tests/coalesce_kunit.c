@@ -7,8 +7,9 @@
  * doorbell, sends. Hold: the time during which a queue is held. After a doorbell a queue is held if
  * the program has polled its CQ since the previous doorbell. Look: one call of that timer, which
  * looks for posted requests. Round: looks until each held queue has been looked at once. Waiting:
- * posted without a doorbell, and not sent. Forgotten: waiting, and the program has not polled since
- * the previous look. Miss: a forgotten request was found, and that counts against the hold.
+ * posted without a doorbell, and not sent. Forgotten: waiting at two looks in a row, and the
+ * program has neither polled nor rung a doorbell between them. Miss: a forgotten request was found,
+ * and that counts against the hold.
  */
 #include "coalesce_fixture.h"
 
@@ -266,7 +267,8 @@ static void test_timer(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, sent_within_a_second(s, 2 * i + 1));
 		/*
 		 * The program does nothing more, so the timer ends the hold. For that it calls the
-		 * send function once more, which sets the ring's flags so that posters ring again.
+		 * send function once more, which sets the ring's flags so that the program rings
+		 * again.
 		 */
 		KUNIT_EXPECT_TRUE(test, sent_within_a_second(s, 2 * i + 2));
 		KUNIT_EXPECT_EQ(test, s->sq.ring.hdr->flags, KWARP_RING_NEED_KICK);

@@ -4,9 +4,10 @@
  *
  * Held: the program posts to the send queue without ringing its doorbell; a timer, or a later
  * doorbell, sends. Hold: the time during which a queue is held. Look: one call of that timer, which
- * looks for posted requests. Waiting: posted without a doorbell, and not sent. Forgotten: waiting,
- * and the program has not polled since the previous look. Miss: a forgotten request was found, and
- * that counts against the hold. Runner: the one context that may send for the stream at a time.
+ * looks for posted requests. Waiting: posted without a doorbell, and not sent. Forgotten: waiting
+ * at two looks in a row, and the program has neither polled nor rung a doorbell between them. Miss:
+ * a forgotten request was found, and that counts against the hold. Runner: the one context that may
+ * send for the stream at a time.
  */
 #include "coalesce_fixture.h"
 
@@ -171,8 +172,8 @@ static void test_others_work(struct kunit *test)
 }
 
 /*
- * After KWARP_COALESCE_MISSES misses the hold of all queues of the CQ ends: posters have to ring,
- * and the next KWARP_COALESCE_OBEY doorbells, of which the test rings one, start no hold.
+ * After KWARP_COALESCE_MISSES misses the hold of all queues of the CQ ends: the program has to
+ * ring, and the next KWARP_COALESCE_OBEY doorbells, of which the test rings one, start no hold.
  */
 static void test_misses(struct kunit *test)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of engine.c: which call starts, stops and wakes what, and in which order. The code under
- * test is included. All functions that it calls are stand-ins that append a word to a log; "[" is
- * kwarp_tx_claim(), which stops the runner (the context that sends), and "]" is kwarp_tx_release().
+ * test is included. All functions that it calls are replaced by functions of this file, which
+ * append a word to a log; "[" is kwarp_tx_claim(), which stops the runner (the context that sends),
+ * and "]" is kwarp_tx_release().
  *
  * Numbers such as 5040-7.1-7 name requirements of RFCs, see Documentation/conformance.
  */
@@ -60,7 +61,7 @@ static bool door_cancel_work(struct delayed_work *work);
  * @install: result of kwarp_sock_install()
  * @drained: result of kwarp_tx_drained()
  * @drain_to: value of tx.drain_to at the last call of kwarp_tx_release()
- * @log: words from the stand-ins
+ * @log: words that the replaced functions have appended
  */
 struct door_test {
 	struct kwarp_engine e;

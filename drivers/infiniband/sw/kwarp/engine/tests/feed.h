@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A stand-in for kwarp_rx_feed(): it runs the real parser, and calls callbacks of the suite for
- * payload and for ends of FPDUs.
+ * A function that suites use in place of kwarp_rx_feed(): it runs the real parser, and calls
+ * callbacks of the suite for payload and for ends of FPDUs.
  */
 #ifndef KWARP_TEST_FEED_H
 #define KWARP_TEST_FEED_H

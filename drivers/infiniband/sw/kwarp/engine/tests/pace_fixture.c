@@ -98,7 +98,9 @@ static void take_requests(struct pace_test *t)
 	t->sq.retired = t->sq.next - t->unfinished;
 }
 
-/* Set the ring's flags, as the runner does when all is sent: they tell posters whether to ring. */
+/*
+ * Set the ring's flags, as the runner does when all is sent: they tell the program whether to ring.
+ */
 void pace_tell_posters(struct pace_test *t)
 {
 	kwarp_sq_tell(&t->sq, READ_ONCE(t->e.tx.coalesce.on) ? KWARP_RING_HELD :

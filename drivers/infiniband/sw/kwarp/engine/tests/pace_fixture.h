@@ -14,7 +14,7 @@
 #include "../../kwarp.h"
 #include "../types.h"
 
-/* Rename the code under test and stand-ins: other suites of this module define the same names. */
+/* Rename this suite's functions: other suites of this module define the same names. */
 #define kwarp_pace_enters	tested_pace_enters
 #define kwarp_pace_begins	tested_pace_begins
 #define kwarp_pace_goes_on	tested_pace_goes_on
@@ -45,7 +45,7 @@ void pace_test_end_hold(struct kwarp_engine *e);
  * @e: engine
  * @sq: its send queue
  * @sends: number of times that the timer has sent
- * @unfinished: requests that the runner has taken and that have not completed
+ * @unfinished: requests that were taken from the program's ring and have not completed
  * @now: time that ktime_get_ns() returns; 0: the real time
  */
 struct pace_test {

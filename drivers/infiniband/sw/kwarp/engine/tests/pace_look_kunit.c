@@ -27,8 +27,8 @@ static bool ring_until_held(struct pace_test *t)
 }
 
 /*
- * While the stream is held, posts need no doorbell, and a look sends them. After the hold, posters
- * have to ring again.
+ * While the stream is held, posts need no doorbell, and a look sends them. After the hold, the
+ * program has to ring again.
  */
 static void test_look(struct kunit *test)
 {

@@ -4,7 +4,7 @@
  * while TCP has a reference to it; here the test has that reference. A page in flight is not used
  * again. Other pages of the ring are used before a new one is allocated, so for N pages in flight
  * no more than N are allocated. The code under test is included. skb_page_frag_refill(), the
- * allocator of the networking code, is a stand-in.
+ * allocator of the networking code, is replaced by a function of this file.
  */
 #include <kunit/test.h>
 

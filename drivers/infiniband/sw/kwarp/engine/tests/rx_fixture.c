@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Fixture of the tests of the receive side. The code under test is included. Regions, transmitter
- * and upcalls are stand-ins; the queues are the real ones.
+ * Fixture of the tests of the receive side. The code under test is included. Functions of this file
+ * replace those of the regions, of the transmitter and of the layer above; the queues are the real
+ * ones.
  */
 #include "rx_fixture.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Fixture of the tests of inbound messages of RFC 7306. The code under test is included. The region
- * is a stand-in, the queues are the real ones.
+ * belongs to this fixture, the queues are the real ones.
  */
 #include "rx_rfc7306_fixture.h"
 

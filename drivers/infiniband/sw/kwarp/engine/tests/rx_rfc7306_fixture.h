@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Fixture of the tests of inbound messages of RFC 7306: a stream, and what its peer sends. The
- * region is a stand-in, the queues are the real ones.
+ * region belongs to this fixture, the queues are the real ones.
  */
 #ifndef KWARP_ENGINE_TESTS_RX_RFC7306_FIXTURE_H
 #define KWARP_ENGINE_TESTS_RX_RFC7306_FIXTURE_H
 
 #include <kunit/test.h>
 
-/* Rename the code under test and stand-ins: other suites of this module define the same names. */
+/* Rename this suite's functions: other suites of this module define the same names. */
 #define kwarp_rx_init		ext_rx_init
 #define kwarp_rx_feed		ext_rx_feed
 #define kwarp_rx_end_run	ext_rx_end_run

@@ -21,7 +21,7 @@
 extern unsigned long sched_told_jiffies;
 #define jiffies			sched_told_jiffies
 
-/* Rename the code under test and stand-ins: other suites of this module define the same names. */
+/* Rename this suite's functions: other suites of this module define the same names. */
 #define kwarp_tx_init		tested_tx_init
 #define kwarp_tx_kick		tested_tx_kick
 #define kwarp_tx_claim		tested_tx_claim

@@ -173,7 +173,9 @@ static void test_inside(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->inside, 0);
 }
 
-/* The timer ends the hold while a runner sends because of a packet: posters have to ring again. */
+/*
+ * The timer ends the hold while a runner sends because of a packet: the program has to ring again.
+ */
 static void test_held_ends(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -232,7 +234,8 @@ static void test_room_meanwhile(struct kunit *test)
 }
 
 /*
- * The stream ends while it is held: all that was posted is flushed, and posters have to ring again.
+ * The stream ends while it is held: all that was posted is flushed, and the program has to ring
+ * again.
  */
 static void test_held_stream_ends(struct kunit *test)
 {

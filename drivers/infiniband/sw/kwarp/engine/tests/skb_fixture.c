@@ -45,7 +45,7 @@ u32 skb_stash_fill(struct kwarp_engine *e, const u8 *data, u32 len)
 	return stash_fill(e, data, len);
 }
 
-/* ---------------------------------------------------------------- stand-ins */
+/* ------------------------------------------ replaced functions of the driver */
 
 static struct skb_test *to_test(struct kwarp_engine *e)
 {

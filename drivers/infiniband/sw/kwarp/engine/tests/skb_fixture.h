@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Fixture of the tests of skb.c and stash.c: a stream in skbs of every shape. TCP's reader is a
- * stand-in; the parser is the real one, and its reports are collected. Stash: buffer for an FPDU
- * that TCP cannot keep until the FPDU is complete.
+ * Fixture of the tests of skb.c and stash.c: a stream in skbs of every shape. A function of the
+ * fixture replaces TCP's reader; the parser is the real one, and its reports are collected. Stash:
+ * buffer for an FPDU that TCP cannot keep until the FPDU is complete.
  */
 #ifndef KWARP_ENGINE_TESTS_SKB_FIXTURE_H
 #define KWARP_ENGINE_TESTS_SKB_FIXTURE_H
@@ -12,7 +12,7 @@
 
 #include "../types.h"
 
-/* Rename the code under test and stand-ins: other suites of this module define the same names. */
+/* Rename this suite's functions: other suites of this module define the same names. */
 #define kwarp_rx_feed		skb_rx_feed
 #define kwarp_rx_accept_series	skb_rx_accept_series
 #define kwarp_engine_lost	skb_engine_lost

@@ -20,7 +20,7 @@
 #include "../../proto/tests/emit.h"
 #include "feed.h"
 
-/* ---------------------------------------------------------------- stand-ins */
+/* ------------------------------------------ replaced functions of the driver */
 
 static struct sock_test *to_test(struct kwarp_engine *e)
 {

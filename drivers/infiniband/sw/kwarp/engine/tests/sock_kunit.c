@@ -137,7 +137,7 @@ static void test_fin_behind(struct kunit *test)
 
 /*
  * When a FIN inside an FPDU is handled, rx.want still is that FPDU's length, by which
- * kwarp_rx_eof(), here a stand-in, knows that the FIN cuts off an FPDU (5044-6-6).
+ * kwarp_rx_eof(), here a function of the fixture, knows that the FIN cuts off an FPDU (5044-6-6).
  */
 static void test_fin_inside(struct kunit *test)
 {

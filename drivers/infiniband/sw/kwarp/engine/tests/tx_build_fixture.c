@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Fixture of the tests of building FPDUs. The code under test is included. The batch (octets
- * collected for one socket call) is a stand-in: one flat piece of memory.
+ * collected for one socket call) is replaced by one flat piece of memory.
  */
 #include "tx_build_fixture.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Fixture of the tests of building FPDUs: a stream. The batch (octets collected for one socket
- * call) is a stand-in: one flat piece of memory. It grants random amounts of memory, and sometimes
- * none.
+ * call) is replaced by one flat piece of memory. The fixture grants random amounts of memory, and
+ * sometimes none.
  */
 #ifndef KWARP_ENGINE_TESTS_TX_BUILD_FIXTURE_H
 #define KWARP_ENGINE_TESTS_TX_BUILD_FIXTURE_H
@@ -22,7 +22,7 @@
 #define MAX_SGES	3
 
 /**
- * struct lower - stand-in for what the code under test calls, and arguments of the calls
+ * struct lower - state of the functions that replace those called by the code under test
  * @wire: octets of the present batch
  * @first: octets of the first batch; those of later batches follow
  * @rnd: random numbers, for the amounts granted

@@ -2,7 +2,7 @@
 /*
  * Fixture of the tests of the transmit step, kwarp_tx_step(), which sends one batch (FPDUs
  * collected for one socket call): a stream. The send queue and the Read queues are the real ones; a
- * stand-in accepts DDP segments as TCP would accept their FPDUs.
+ * function of the fixture accepts DDP segments as TCP would accept their FPDUs.
  */
 #ifndef KWARP_ENGINE_TESTS_TX_FIXTURE_H
 #define KWARP_ENGINE_TESTS_TX_FIXTURE_H
@@ -41,13 +41,13 @@ struct segment {
 };
 
 /**
- * struct tcp - stand-in for FPDU building, batch and TCP
+ * struct tcp - state of the functions that replace FPDU building, batch and TCP
  * @emss: octets in a TCP segment
  * @packet: limit of a batch, in octets; 0: as many whole TCP segments as fit into KWARP_BATCH_LEN
  * @error: result of the next calls that send; 0: all is accepted
  * @seg: the DDP segments that were built
  * @built: number of segments in @seg
- * @sent: number of segments in @seg that the stand-in for TCP has accepted
+ * @sent: number of segments in @seg that the function in place of TCP has accepted
  */
 struct tcp {
 	u32 emss;

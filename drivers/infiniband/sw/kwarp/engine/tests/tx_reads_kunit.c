@@ -2,15 +2,15 @@
 /*
  * Tests of the order in which Reads are sent, and of requests that wait for earlier Reads: as many
  * Reads at a time as were agreed (ORD), in order, for any values of the indices. The code under
- * test, which chooses the next message, is included. kwarp_tx_build() is a stand-in that builds no
- * FPDUs. The queues are the real ones.
+ * test, which chooses the next message, is included. kwarp_tx_build() is replaced by a function
+ * that builds no FPDUs. The queues are the real ones.
  *
  * Numbers such as 5040-6.1-7 name requirements of RFCs, see Documentation/conformance.
  */
 #include <kunit/test.h>
 #include <linux/limits.h>
 
-/* Rename the code under test and stand-ins: other suites of this module define the same names. */
+/* Rename this suite's functions: other suites of this module define the same names. */
 #define kwarp_tx_pick		reads_tx_pick
 #define kwarp_tx_pick_term	reads_tx_pick_term
 #define kwarp_tx_pick_rtr	reads_tx_pick_rtr

@@ -2,13 +2,13 @@
 /*
  * Tests of the transmitter with the messages of RFC 7306: Immediate Data after its Write, Atomic
  * Requests in the order of Reads, and Atomic Responses in the order of the requests. The code under
- * test is included; the region is a stand-in, the queues are the real ones.
+ * test is included; the region belongs to this suite, the queues are the real ones.
  *
  * Numbers such as 7306-4.1-3 name requirements of RFCs, see Documentation/conformance.
  */
 #include <kunit/test.h>
 
-/* Rename the code under test and stand-ins: other suites of this module define the same names. */
+/* Rename this suite's functions: other suites of this module define the same names. */
 #define kwarp_tx_pick		ext_tx_pick
 #define kwarp_tx_pick_term	ext_tx_pick_term
 #define kwarp_tx_pick_rtr	ext_tx_pick_rtr

@@ -50,7 +50,7 @@ static void test_series_limits(struct kunit *test)
 	tx->msg.src = KWARP_SRC_SGL;
 	tx->msg.left = c->left;
 	tx->wqe.sge[0] = (struct kwarp_sge){ .addr = VA, .length = c->element, .lkey = STAG };
-	/* The stand-in for the batch grants contiguous memory only sometimes, so try often. */
+	/* The fixture's batch grants contiguous memory only sometimes, so try often. */
 	for (i = 0; i < 30 && !built; i++)
 		built = kwarp_tx_build_series(&t->e);
 	KUNIT_EXPECT_EQ(test, built, c->n > 0);

@@ -23,7 +23,7 @@ static void speak_siw(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_siw, t->sq.siw), 0);
 }
 
-/* Post a Send as a program with libsiw does. */
+/* Post a Send to libsiw's ring, as a program with libsiw does. */
 static void post_siw(struct tx_test *t)
 {
 	struct kwarp_siw_wq *wq = t->sq.siw;
