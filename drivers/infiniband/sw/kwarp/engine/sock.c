@@ -84,7 +84,8 @@ static bool out_of_room(const struct kwarp_engine *e, const struct sock *sk)
 }
 
 /*
- * Work item: ask for a poll, which makes another attempt to allocate the stash. Context: process.
+ * Work item: ask for a call of kwarp_sock_drain(), which makes another attempt to allocate the
+ * stash. Context: process.
  */
 static void stash_again(struct work_struct *work)
 {
@@ -175,7 +176,7 @@ static void drain_locked(struct kwarp_engine *e, struct sock *sk)
 
 /*
  * Process what the socket holds, in softirq or in the backlog of a process. The stash cannot be
- * allocated here: ask for a poll in process context.
+ * allocated here: ask for a call of kwarp_sock_drain() in process context.
  */
 static void drain_atomic(struct kwarp_engine *e, struct sock *sk)
 {

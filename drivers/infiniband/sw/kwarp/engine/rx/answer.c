@@ -28,7 +28,8 @@ enum kwarp_perr kwarp_rx_answered(struct kwarp_engine *e)
 		kwarp_sq_answered(e->sq, done.sq_index);
 	/*
 	 * Pairs with sq_must_wait() of tx/pick.c: either sq_must_wait() sees the free place in the
-	 * queue, or this function sees KWARP_E_TX_WAIT_READ, which sq_must_wait() has set.
+	 * queue of outstanding requests, or this function sees KWARP_E_TX_WAIT_READ, which
+	 * sq_must_wait() has set.
 	 */
 	smp_mb();
 	if (test_bit(KWARP_E_TX_WAIT_READ, &e->flags) ||
