@@ -71,8 +71,8 @@ get_rdma_core() {
 	local own=0 version
 	[ "${1:-}" != --own ] || { own=1; shift; }
 	version=${1:-}
-	# The call is not part of the test below, because a failure would look like an empty answer
-	# there.
+	# If guest_rdma_core fails, set -e ends the script in this assignment. A call inside the
+	# [ -n ... ] of the line with "die" would fail unnoticed, as if the version were empty.
 	[ -n "$version" ] || version=$(guest_rdma_core)
 	[ -n "$version" ] || die "the mirror has no rdma-core of ${KWARP_GUEST_SUITE:-trixie}: run scripts/apt-private.sh refresh, or use another mirror"
 	cached "source/rdma-core-$version" make_rdma_core "$version" "$own"

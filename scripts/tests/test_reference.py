@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Tests of reference.py: what it reads from sources, and which sources it must refuse."""
+"""Tests of reference.py, which makes the pages of Documentation/reference (knobs, counters,
+tracepoints) from the driver's sources: what it reads, what it writes, and that it reports a knob,
+a counter or a field without a text, and a text without one of these."""
 import pathlib
 import sys
 import unittest

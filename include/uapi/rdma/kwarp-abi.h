@@ -111,7 +111,7 @@ enum kwarp_wr_opcode {
 	KWARP_WR_READ		= 1,
 	KWARP_WR_SEND		= 2,
 	KWARP_WR_SEND_INV	= 3,	/* Send with Invalidate of inv_stag */
-	KWARP_WR_READ_INV	= 4,	/* kernel consumers: Read, then invalidate the sink's STag */
+	KWARP_WR_READ_INV	= 4,	/* kernel consumers: Read, then invalidate its sink STag */
 	KWARP_WR_LOCAL_INV	= 5,	/* invalidate inv_stag locally */
 	KWARP_WR_BIND_MW	= 6,	/* bind a memory window; type 1: length 0 unbinds it */
 	KWARP_WR_REG_MR		= 7,	/* kernel consumers: make a fast-register MR valid */
