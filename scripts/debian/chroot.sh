@@ -107,10 +107,12 @@ chroot_kernels() {
 	(cd "$root/lib/modules" && ls)
 }
 
-# rdma_core_for SUITE TO: copy the source that the chroot's libibverbs is from to the folder TO:
-# RDMA_CORE_<SUITE> if it is set, else the mirror's. If the mirror does not have it, copy the source
-# for the test guest's rdma-core with a changed version, and make the file TO/stands-in. That is
-# good enough to test building and installing.
+# rdma_core_for SUITE TO: copy the source of rdma-core to the folder TO, in the version of the
+# libibverbs that is installed in the chroot. The source is the tree RDMA_CORE_<SUITE> if that
+# variable is set, else it comes from the mirror. If the mirror does not have that version, copy the
+# version that get-source.sh gets by default, write the wanted version number into the copy, and
+# make the file TO/stands-in: a provider that is built from the copy is good enough to test building
+# and installing, but must not be used.
 rdma_core_for() {
 	local suite=$1 to=$2 given=RDMA_CORE_${1^^} version source
 	# shellcheck disable=SC2016

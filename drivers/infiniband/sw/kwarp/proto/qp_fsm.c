@@ -31,7 +31,10 @@
 #define IGNORE(state)	{ .next = KWARP_QPS_##state, .legal = true }
 #define REFUSE(state)	{ .next = KWARP_QPS_##state, .legal = false }
 
-/* The stream ends without a Terminate or FIN from the QP: the connection is lost. */
+/*
+ * The connection is lost, so the QP can send neither a Terminate nor a FIN. Requests are flushed,
+ * and DOWN tells the CM that the stream is over; RST makes DOWN say that the connection was lost.
+ */
 #define END_RST		(DO(RST) | DO(FLUSH) | DO(DOWN))
 /*
  * The stream ends with a FIN, not with RST, so that TCP still delivers what it has taken, for
