@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What every test program needs: exit codes, messages, time, and data that can
- * be computed again from a key, so that contents are checked without a copy.
+ * What every test program needs: exit codes, messages, time, random numbers, and test data. Key:
+ * the seed of test data, see kw_fill(). Data can be computed again from their key, so they are
+ * checked without a copy.
  */
 #ifndef KWTEST_H
 #define KWTEST_H

@@ -7,14 +7,16 @@
  *	kwatomic -c -a addr -p port [-q queue pairs] [-n rounds]
  *
  * The words are in the server's memory, and the server adds to one of them all the time. Each queue
- * pair of the client has a thread, which
+ * pair of the client has a thread, which does the following, one after the other. Option -n (rounds)
+ * is the number of its additions, and of its Writes; the thread takes the lock a tenth as often.
  *
  *	adds 1 to a counter that all threads share: no two FetchAdds may return the same value,
  *	and no addition may be missing in the end, the server's own included;
  *	takes a lock by CmpSwap, reads a number, writes the next number, and releases the lock:
  *	no number may be missing in the end;
- *	writes a slot of its own in each round, with the number of the round as immediate data:
- *	when that number reaches the server, the slot must have what was written.
+ *	writes with immediate data, the number of the Write, each time to another slot (SLOT octets
+ *	of the server's memory): when the number reaches the server, the slot of this Write must
+ *	have what was written.
  */
 #include "kwcm.h"
 #include "kwtest.h"
@@ -37,7 +39,7 @@ enum word { COUNTER, LOCK, NUMBER, WORDS = 8 };
 /**
  * struct offer - what the server tells each queue pair
  * @words: address of the words
- * @slots: address of the slots of this queue pair
+ * @slots: address of the first slot of this queue pair; there is one for each Write
  * @rkey: STag of the memory of words and slots
  * @index: number of the queue pair
  */
@@ -51,7 +53,7 @@ struct conn {
 	struct ibv_cq *cq;
 	struct ibv_mr *mr;
 	struct offer peer;
-	uint64_t *buf;		/* client: DEPTH results, a slot; server: number of this conn */
+	uint64_t *buf;		/* client: DEPTH results, slot data; server: number of this conn */
 	pthread_t thread;
 };
 
@@ -349,7 +351,7 @@ static void accept_all(struct rdma_cm_id *listener, struct conn *conns)
 	}
 }
 
-/* Check that the immediate data of all rounds arrive in order, each after the data of its Write. */
+/* Check that immediate data arrive in order, each of them after the data of its Write. */
 static void *server_thread(void *arg)
 {
 	struct conn *c = arg;

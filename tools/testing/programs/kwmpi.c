@@ -6,7 +6,8 @@
  *
  *	mpirun -n N kwmpi [rounds [messages]]
  *
- * With the second argument there are no windows.
+ * The program does all of this so many times (rounds: 2 if not given). With the second argument
+ * there are no windows.
  */
 #include <mpi.h>
 #include <stdint.h>

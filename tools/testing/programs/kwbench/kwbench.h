@@ -9,12 +9,13 @@
  * favours a slow device by a socket buffer.  It neither measures processor time nor opens 512
  * connections in reasonable time.
  *
- * The client chooses the parameters of a run and sends them in its private data.  A rate is
- * measured over a number of operations, which a warm-up has found to take the requested time.
- * A phase is one number of operations: the warm-up has several phases, the measurement one or more.
- * Each phase ends with a Read on each queue pair: the response comes after all earlier operations
- * are placed at the far end, so everything that is counted has arrived.  Processor time is that of
- * the whole machine, both ends, user and kernel: the time of all processors without the idle time.
+ * Run: what one client process does, on one or more connections.  The client chooses the parameters
+ * of a run and sends them in its private data.  A rate is measured over a number of operations,
+ * which a warm-up has found to take the requested time. A phase is one number of operations: the
+ * warm-up has several phases, the measurement one or more. Each phase ends with a Read on each
+ * queue pair: the response comes after all earlier operations are placed at the far end, so
+ * everything that is counted has arrived.  Processor time is that of the whole machine, both ends,
+ * user and kernel: the time of all processors without the idle time.
  *
  * iWARP has no flow control for Sends: the client sends only as many as it has credits, and the
  * server returns credits in a small Send, one for each half of its receives.  A Write with

@@ -3,9 +3,10 @@
  * kwbench is a benchmark: the rate or latency of one kind of traffic between two processes.
  * This file: a measurement, which is a number of operations, and the time that they took.
  *
- * The number follows from a warm-up, whose phases grow until one of them takes long enough.  Phases
- * have a number of operations, not a time, because on a user-mode kernel the timers of a program
- * expire late, and not at all while the program polls.
+ * The number follows from a warm-up. A phase is a number of operations that are timed together: the
+ * warm-up has phases of more and more operations, until one of them takes long enough.  A phase has
+ * a number of operations, not a time, because on a user-mode kernel the timers of a program expire
+ * late, and not at all while the program polls.
  */
 #include "measure.h"
 
@@ -37,8 +38,8 @@ static double now(void)
 
 /*
  * Read a tick counter of the processor. Reading a clock is a system call, which may take longer
- * than a message, so the clock is read only at the start and the end of a run: the length of a tick
- * follows from that.
+ * than a message, so the clock is read only at the start and the end of a measurement: the length
+ * of a tick follows from that.
  */
 static uint64_t ticks(void)
 {

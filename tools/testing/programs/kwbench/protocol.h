@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * kwbench is a benchmark: the rate or latency of one kind of traffic between two processes.
- * This file: what client and server tell each other about a run.
+ * This file: what client and server tell each other about a run, which is what one client process
+ * does, on one or more connections.
  */
 #ifndef KWBENCH_PROTOCOL_H
 #define KWBENCH_PROTOCOL_H

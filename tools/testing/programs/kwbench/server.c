@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * kwbench is a benchmark: the rate or latency of one kind of traffic between two processes. This
- * file: the server does what the client's connect requests say, one run after the other. The end of
- * a client never ends the server. A note is a message with the number of operations that an end has
- * counted; a credit says that the peer may send more messages.
+ * file: the server does what the client's connect requests say, one run after the other. Run: what
+ * one client process does, on one or more connections. The end of a client never ends the server. A
+ * note is a message with the number of operations that an end has counted; a credit says that the
+ * peer may send more messages.
  */
 #include "kwbench.h"
 

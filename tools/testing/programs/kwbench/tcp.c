@@ -5,7 +5,8 @@
  * that processes, pinning and clocks are the same as for RDMA.
  *
  * A stream consists of blocks of one size.  A block that begins with ECHO is answered with a block.
- * Each phase ends with such a block on each connection, so the server has read all that is counted.
+ * Phase: a number of operations that are timed together. At its end the client sends such a block
+ * on each connection and waits for the answers, so the server has read all that is counted.
  */
 #include "tcp.h"
 

@@ -10,6 +10,8 @@
  * event.  If the program does neither, a timer sends the requests.  The device counts how often the
  * timer does that (coalesce_timeouts), and after a few times it holds no requests for a while.
  *
+ * Each case repeats what this list says; -n is how often (rounds):
+ *
  * poll		a few Writes, then a poll, which has to send the held Writes
  * arm		a few Writes, then a request for an event, which has to send the held Writes
  * sleep	Sends to and fro: after each Send the program sleeps until the Send has arrived

@@ -2,6 +2,7 @@
 /*
  * kwcoalesce is a test program for held requests (posted, but not sent at once by the device).
  * This file: the two ends of a connection, both in one process: connecting, posting and polling.
+ * The tests are repeated in rounds; option -n is their number.
  */
 #ifndef KWCOALESCE_PAIR_H
 #define KWCOALESCE_PAIR_H
@@ -52,9 +53,9 @@ void kc_poll_cq(struct kc_end *e, int which);
 void kc_poll_all(struct kc_end *e);
 /* Request an event for the next completion in cq[which]. */
 void kc_arm(struct kc_end *e, int which);
-/* Post a request. Its data is slot @i of the buffer; a slot has room for one message. */
+/* Post a request for the message in slot @i of e->buf; a slot has room for one message. */
 void kc_post_request(struct kc_end *e, struct ibv_send_wr *wr, unsigned int i);
-/* Post a Write from @p->a to @p->b. kw_fill() makes its contents from its number. */
+/* Post a Write from @p->a to @p->b. kw_fill() makes the data from the number of the Write. */
 void kc_post_write(struct kc_pair *p);
 void kc_post_recv(struct kc_end *e);
 /* True if the last Write has arrived, and so all Writes before it. */

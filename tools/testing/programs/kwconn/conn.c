@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * kwconn is a test program that makes many connections, one after the other and at the same time.
- * This file: the slots of connections, the objects that all of them share, and private data.
+ * This file: slots, the objects that all connections share, and private data. Slot: an element of
+ * kn_conns, which has the state of one connection, or is free.
  */
 #include "kwconn.h"
 

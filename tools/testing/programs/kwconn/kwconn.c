@@ -8,9 +8,12 @@
  * that every attempt is refused in time. With -i the client leaves the connection idle until the
  * connection is lost, or until SIGUSR1: then the client sends one more message and disconnects.
  *
- *	kwconn -s -a addr -p port [-P slots] [-t tos] [-D octets] [-r | -q]
+ *	kwconn -s -a addr -p port [-P parallel] [-t tos] [-D octets] [-r | -q]
  *	kwconn -c -a addr -p port [-n cycles] [-P parallel] [-T seconds] [-D octets]
  *	       [-x | -i] [-H] [-f]
+ *
+ * -P is how many connections the client makes and uses at a time. The server has room for 2048
+ * connections at a time, or for the number of its -P if that is larger, and rejects more.
  *
  * With -D at both ends, connect and accept have that much private data, which is compared.
  *

@@ -16,7 +16,7 @@
 #define KN_MAX_DATA	250
 
 /**
- * struct kn_conn - a slot for one connection
+ * struct kn_conn - one connection, or a free slot: an element of kn_conns is called a slot
  * @id: NULL if the slot is free
  * @buf: memory of two messages: one to send, one to receive
  * @key: key from which kw_fill() makes the message (client)

@@ -30,8 +30,8 @@ static void completions(void)
 }
 
 /*
- * End the program if a connection has taken too long. The check looks at all slots, so it is done
- * at most every 100 ms.
+ * End the program if a connection has taken too long. The check looks at all elements of kn_conns,
+ * used or free, which may be many, so it is done at most every 100 ms.
  */
 static void check_limits(void)
 {

@@ -2,7 +2,8 @@
 /*
  * kwdata is a test program: random Writes, Reads and Sends, whose contents both ends check.
  * This file: one connection, with its verbs resources, posting and connecting. The issuer posts
- * the operations of this end; the checker checks the effects of those of the peer. A slot is for
+ * the operations of this end; the checker checks the effects of those of the peer. Plan: the list
+ * of operations of one direction, which both ends derive from a seed. A slot is for
  * one outstanding operation of a direction: there are cfg.window slots, and operation n uses slot
  * n modulo cfg.window. The peer's operations access memory of the checker, see struct kd_window.
  */

@@ -71,8 +71,8 @@ void kd_one_piece(size_t off, uint32_t len, struct kd_pieces *p);
 /* Write the scatter/gather elements for the pieces. Return: their number. */
 int kd_sges(const struct kd_region *r, const struct kd_pieces *p, struct ibv_sge *sge);
 /*
- * Write a message into the pieces: octets of the stream of @key, from @pos on. kd_restore() writes
- * the guard pattern over the first @len octets of the message.
+ * Write a message into the pieces: the octets from @pos on of the endless test data that kw_fill()
+ * makes from @key. kd_restore() writes the guard pattern over the first @len octets of the message.
  */
 void kd_fill_pieces(struct kd_region *r, const struct kd_pieces *p, uint64_t key, uint64_t pos);
 void kd_restore(struct kd_region *r, const struct kd_pieces *p, uint32_t len, const char *what);

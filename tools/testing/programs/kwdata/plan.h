@@ -2,6 +2,7 @@
 /*
  * kwdata is a test program: random Writes, Reads and Sends, whose contents both ends check.
  * This file: the plan, the list of operations of one direction, which both ends derive from a seed.
+ * Issuer: the end that posts an operation; checker: the other end.
  */
 #ifndef KWDATA_PLAN_H
 #define KWDATA_PLAN_H
@@ -45,7 +46,7 @@ struct kd_plan {
  * @type: Write, Read or Send
  * @len: octets
  * @roff: offset in the remote memory (Write, Read)
- * @key: key from which kw_fill() makes its contents (Write, Send)
+ * @key: seed from which kw_fill() makes the data (Write, Send)
  * @refill: a Read after which the checker rewrites the source
  */
 struct kd_op {
@@ -63,8 +64,9 @@ void kd_plan_op(const struct kd_plan *plan, uint64_t n, struct kd_op *op);
 /* Does the checker get a message for this operation, and have to acknowledge it? */
 bool kd_op_has_message(const struct kd_op *op);
 /*
- * Key of the contents of the memory from which Reads in this slot read (a slot is for one
- * outstanding operation). @generation counts how often the checker has rewritten that memory.
+ * Return: the seed from which kw_fill() makes the data that Reads in this slot have to return (a
+ * slot is for one outstanding operation). @generation: how often the checker has rewritten the
+ * memory that these Reads read.
  */
 uint64_t kd_source_key(const struct kd_plan *plan, unsigned int slot, uint64_t generation);
 

@@ -54,7 +54,7 @@ enum kd_ctl_kind {
 };
 
 /**
- * struct kd_ctl - a control message. No Send of a plan has the same length.
+ * struct kd_ctl - a control message. No Send among the operations has the same length.
  * @n: number of an operation
  * @fill: octets that kw_fill() makes from @kind and @n, so that damage is found
  */

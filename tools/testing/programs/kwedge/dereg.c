@@ -3,10 +3,11 @@
  * kwedge is a test program: what does the device do when a resource runs out or is taken away?
  * This case: memory is deregistered while a peer writes into it at full speed.
  *
- * In each round the client has several connections. Each one writes into a part of one region of
- * the server, again and again with other contents. The server deregisters the region at a random
- * moment. After ibv_dereg_mr() has returned the contents must not change, though the client still
- * writes. Each connection ends because of such a Write.
+ * The case is repeated in rounds (option -n). In each round the client has several connections,
+ * each of which writes into its own part of one region of the server, again and again with other
+ * data. The server deregisters the region at a random moment. After ibv_dereg_mr() has returned,
+ * the memory of the region must not change, though the client still writes. Each connection ends
+ * because of such a Write.
  */
 #include "kwedge.h"
 
@@ -18,7 +19,10 @@
 #define WRITE_LEN	8192
 #define PLACES		8
 #define PART_LEN	(PLACES * WRITE_LEN)
-/* SOURCES and PLACES have no common divisor: no place gets the same contents twice in a row. */
+/*
+ * Write n takes source n % SOURCES and goes to place n % PLACES. The two numbers have no common
+ * divisor, so no place gets the same data twice in a row.
+ */
 #define SOURCES		9
 #define WINDOW		32
 #define MAX_DELAY_US	3000

@@ -10,6 +10,7 @@
  * dereg	memory is deregistered while a peer writes into it
  * depth	a connection requests more Reads at once than the device supports
  *
+ * -n repeats the cases srq-limit, srq-domain and dereg: each repetition is a round.
  * -x leaves out the operation that the case tests, to show that the case can fail.
  */
 #include "kwedge.h"

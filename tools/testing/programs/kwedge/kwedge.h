@@ -12,7 +12,7 @@
 
 /**
  * struct kwe_opt - the command line
- * @rounds: how often the case is repeated
+ * @rounds: how often the cases srq-limit, srq-domain and dereg are repeated
  * @spoil: leave out the operation that the case tests, so that the case must fail
  */
 struct kwe_opt {

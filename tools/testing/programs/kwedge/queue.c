@@ -42,7 +42,10 @@ static void armed_is(struct kwe_end *e, unsigned int limit)
 	struct ibv_srq_attr a = { 0 };
 	int ret = ibv_query_srq(e->srq, &a);
 
-	/* If the provider cannot query the queue (libsiw), only the event shows the limit. */
+	/*
+	 * libsiw (the user library of the siw driver) cannot query a shared receive queue. Then
+	 * only the event shows that the limit is set.
+	 */
 	if (ret == EOPNOTSUPP || ret == ENOSYS)
 		return;
 	if (ret || a.srq_limit != limit)

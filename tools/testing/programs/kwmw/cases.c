@@ -38,7 +38,7 @@ static void use_and_invalidate(void)
 	km_make_memory(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND);
 	/*
 	 * Post the bind and the message with the command at once: the device binds the window
-	 * before it sends the message, so the message may name the window's new key.
+	 * before it sends the message, so the message may name the window's new STag.
 	 */
 	km_post_bind(&a, KM_WIN_OFF, KM_WIN_LEN, KM_RW);
 	km_tell(&a, KM_WRITE, km_win(), 2, false);
@@ -110,7 +110,10 @@ static void invalidate_invalid(void)
 	km_local_inv(&c);
 	km_bind_window(&c, KM_RW);
 	km_done(&c, KM_READ, km_win(), 5);
-	/* An invalidate with another key than the window's must fail, which ends the connection. */
+	/*
+	 * An invalidate of the STag with a wrong key (the last octet) must fail, which ends the
+	 * connection.
+	 */
 	km_post_local_inv(&c, km_mw->rkey ^ 1);
 	if (km_next_wc(c.cq).status != IBV_WC_LOC_PROT_ERR)
 		kw_die(KW_MISMATCH, "FAILED: a key that is not the window's is invalidated");

@@ -22,7 +22,7 @@ enum km_what { KM_WRITE, KM_READ, KM_SEND_INV };
  * @what: enum km_what
  * @refused: the server's device has to refuse it and to end the connection
  * @addr: where, in the server's memory
- * @key: key from which kw_fill() makes the contents to write, or to find by a Read
+ * @key: seed from which kw_fill() makes the octets to write, or those that a Read has to return
  */
 struct km_command {
 	uint32_t what, refused;
@@ -73,7 +73,7 @@ extern struct ibv_mr *km_mr;
 extern struct ibv_mw *km_mw;
 extern uint32_t km_named; /* STag that the client has to use; 0: that of the window */
 
-/* Fill the memory with the contents that it has before a case. */
+/* Fill the memory with the octets that it has to have before a case. */
 void km_fill(void);
 void km_expect_memory(uint64_t key);
 void km_make_memory(int access);

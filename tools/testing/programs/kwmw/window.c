@@ -6,7 +6,7 @@
  */
 #include "kwmw.h"
 
-#define BEFORE		1	/* kw_fill() makes the contents before a case from this key */
+#define BEFORE		1	/* seed for kw_fill(), which fills the memory before a case */
 
 uint8_t *km_buf;
 struct ibv_pd *km_pd;
@@ -20,8 +20,8 @@ void km_fill(void)
 }
 
 /*
- * The window must have the contents that kw_fill() makes from @key, or, if @key is 0, those from
- * before the case. The memory around the window must be unchanged.
+ * The memory in the window must have the octets that kw_fill() makes from the seed @key, or, if
+ * @key is 0, those from before the case. The memory around the window must be unchanged.
  */
 void km_expect_memory(uint64_t key)
 {
@@ -49,7 +49,10 @@ void km_drop_memory(void)
 	km_must(!ibv_dereg_mr(km_mr), "deregister the memory");
 }
 
-/* Bind the window to @len octets at offset @off of the memory, with the next key of its STag. */
+/*
+ * Bind the window to @len octets at offset @off of the memory. The bind gives the window another
+ * STag, in which only the last octet, the key, differs.
+ */
 void km_post_bind(struct km_conn *c, uint64_t off, uint64_t len, unsigned int access)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_BIND_MW };

@@ -6,8 +6,9 @@
  *	kwverbs -a addr -p port [-k CASE]... [-o] [-v]
  *
  * The program connects to a kwconn server. -k names a case that the device is known to get wrong:
- * the case is tried and reported, but does not count. With -o no wrong work requests are posted:
- * libsiw does not check work requests, so each wrong one would end the connection.
+ * the case is tried and reported, but does not count. With -o no wrong work requests are posted,
+ * because libsiw (the user library of the siw driver) does not check work requests, so each wrong
+ * one would end the connection.
  */
 #include "kwverbs.h"
 

@@ -152,7 +152,7 @@ static int send_unknown(struct kv_env *e)
 	return send_opcode(e, 250);
 }
 
-/* Post a bind of @length octets. @key is added to the STag; with @key 0 the STag is valid. */
+/* Post a bind of @length octets. @key is added to the STag, which is valid only if @key is 0. */
 static int send_bind(struct kv_env *e, uint32_t key, uint64_t length)
 {
 	struct ibv_mw *mw = ibv_alloc_mw(e->pd, IBV_MW_TYPE_2);

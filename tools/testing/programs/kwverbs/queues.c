@@ -66,8 +66,9 @@ struct ibv_qp_init_attr kv_good_qp(struct kv_env *e)
 }
 
 /*
- * Destroy a completion queue that a queue pair uses. It is a new queue, not e->cq: libsiw unmaps a
- * queue before the kernel refuses to destroy it, so the queue cannot be used afterwards.
+ * Destroy a completion queue that a queue pair uses. It is a new queue, not e->cq: libsiw (the user
+ * library of the siw driver) unmaps a queue before the kernel refuses to destroy it, so the queue
+ * cannot be used afterwards.
  */
 static int cq_in_use(struct kv_env *e)
 {
