@@ -8,10 +8,11 @@
  *	kwrawpeer run ...	runs cases against a consumer (see runner/run.c)
  *	kwrawpeer mutate ...	mutated streams against a consumer (see runner/mutate.c)
  *
- * Scenarios "req-*" and "rdma-*" connect to a device's listener; in "rep-*" the device connects.
- * Each connection has to end in time: within the startup timer (-T) if the device has to wait for
- * more octets, promptly if it has seen an error. Other connections must not be disturbed: the
- * end-to-end suite runs traffic at the same time.
+ * A case runs against the program kwtarget (the consumer), a scenario against any RDMA program, or
+ * without a device. Scenarios "req-*" and "rdma-*" connect to a device's listener; in "rep-*" the
+ * device connects. Each connection has to end in time: within the startup timer (-T) if the device
+ * has to wait for more octets, promptly if it has seen an error. Other connections must not be
+ * disturbed: the end-to-end suite runs traffic at the same time.
  *
  *   startup.c   scenarios around the startup frames
  *   selftest.c  the functions of wire/ against the examples of the RFCs

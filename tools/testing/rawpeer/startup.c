@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * kwrawpeer: scenarios of wrong startups: frames with wrong fields, and frames that end after each
- * of their octets, with silence, a FIN or a reset.
+ * of their octets, with silence, a FIN or a reset. Scenario: a test that runs against any RDMA
+ * program on the device under test, and may make many connections at a time.
  */
 #include "scenarios.h"
 #include "kwtest.h"

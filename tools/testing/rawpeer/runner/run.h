@@ -92,7 +92,7 @@ struct rp_region {
  * @asked: the Request that a case has sent itself, or the device's if the case answers it itself
  * @region: the consumer's regions
  * @msn, @mo: the next ones to send, per queue; @peer_msn, @peer_mo: the next ones to receive
- * @pos: position in the stream of payload octets
+ * @pos: position in the payload octets that kw_fill() makes from RP_PAYLOAD_KEY
  * @to: octets of the device's current Write that have come
  * @recv: number of the receive buffer that the next Send goes to
  * @sent: the last segments that were sent; @n_sent: number of all that were sent
@@ -120,7 +120,7 @@ struct rp {
 	struct kw_rng rng;
 };
 
-/* Key of the stream of test data (kw_fill()) from which the raw peer takes payloads. */
+/* Seed from which kw_fill() makes the endless octets that the raw peer sends as payload. */
 #define RP_PAYLOAD_KEY	0xf00d
 
 /* True if @command is one that works on cases, which rp_main() runs: list, run, or mutate. */

@@ -71,7 +71,7 @@ enum rp_headers {
  *
  * RP_SEG. Names that end in _x are bits to invert, names that end in _d are numbers to add, in a
  *	segment that is correct otherwise:
- * @op: opcode; @len: octets of payload, the next ones of the stream of RP_PAYLOAD_KEY
+ * @op: opcode; @len: octets of payload, the next ones that kw_fill() makes from RP_PAYLOAD_KEY
  * @at, @off: region, and offset in it: target of a tagged segment, source of a Read Request,
  *	target of an Atomic Request. A Read Response with @at 0 goes to the sink of the consumer's
  *	oldest Read.

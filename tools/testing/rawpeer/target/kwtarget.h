@@ -3,10 +3,10 @@
  * What the consumer under test (kwtarget) and the raw peer (kwrawpeer) agree on: the layout of the
  * consumer's memory, and the commands of the control connection.
  *
- * The memory is one arena, filled with the stream of KWT_ARENA_KEY. Memory regions lie in the arena
- * with guard zones around them; most regions neither begin nor end on a page boundary. A second
- * buffer, the shadow, has what the arena must contain: "expect" and "ignore" change the shadow,
- * "verify" compares the whole arena with the shadow.
+ * The memory is one arena, filled with what kw_fill() makes from KWT_ARENA_KEY. Memory regions lie
+ * in the arena, with guard zones around them; most regions neither begin nor end on a page
+ * boundary. A second buffer, the shadow, has what the arena must contain: "expect" and "ignore"
+ * change the shadow, "verify" compares the whole arena with the shadow.
  *
  * The raw peer sends one line, the consumer answers with one line that begins with "ok" or "no".
  * Numbers are decimal; times are milliseconds.
@@ -38,15 +38,16 @@
  *					STAG; the end of the queue pair unbinds the window
  *	disconnect			end the connection gracefully
  *	destroy				destroy queue pair and id, whatever they are doing
- *	expect OFF LEN KEY POS		LEN octets of the arena have to become those of stream
- *					KEY, from its octet POS on
+ *	expect OFF LEN KEY POS		LEN octets of the arena have to become those that
+ *					kw_fill() makes from KEY, from octet POS on
  *	ignore OFF LEN...		these parts of the arena may hold anything
  *	word OFF VALUE			eight octets of the arena have to become this number
  *	put OFF VALUE			store this number in eight octets of the arena
  *	verify				ok if the arena is as expected, or no OFFSET
  *	other				switch to the other one of two connections, which has
  *					receive buffers of its own
- *	knob NAME VALUE			set a knob of the device, for later connections
+ *	knob NAME VALUE			set a knob (a setting of the device in sysfs), for later
+ *					connections
  *	relisten			destroy the listener and make a new one
  *	end T [any]			every posted request has to complete, once, each
  *					at most T after the one before, as flushed, and no

@@ -170,8 +170,8 @@ void kwt_post(struct kwt *t, char *args, char *answer)
 }
 
 /*
- * Post a bind of the window. Each bind changes the key of the window's STag, so that the STag of an
- * earlier bind is not valid any more.
+ * Post a bind of the window. Each bind changes the last octet (key) of the window's STag, so that
+ * the STag of an earlier bind is not valid any more.
  */
 void kwt_bind(struct kwt *t, char *args, char *answer)
 {
