@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # Make the reference, Documentation/reference/{knobs,counters,traces,codes}.rst, and the part of the
-# manual page kwarp(7) about knobs, from the sources.
+# manual page kwarp(7) about knobs (settings of a link), from the sources.
 #
 #   scripts/reference.py            write these files
 #   scripts/reference.py --check    print which of these files this script would change

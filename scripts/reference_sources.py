@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""For scripts/reference.py: read comments, constants and knobs from the driver's sources."""
+"""For scripts/reference.py: read comments, constants and knobs (settings of a link) from the
+driver's sources."""
 import re
 from typing import NamedTuple
 

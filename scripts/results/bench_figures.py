@@ -2,8 +2,9 @@
 """The figures of one guest, read from the JSON of bench-report.py, and values computed from them.
 
 A cell is one kind of traffic: MTU, program or device ("who"), kind, operation, size in octets,
-number of queue pairs.  A run is the result of one round of a cell: number of operations, seconds,
-processor time ("busy", seconds), latency ("median", "p99", microseconds).
+number of queue pairs.  Each cell is measured once in each round of the benchmark.  A run is the
+result of one such measurement, for example number of operations, seconds, processor time ("busy",
+seconds), latency ("median", "p99", microseconds).
 """
 import json
 import os

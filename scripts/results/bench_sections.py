@@ -120,8 +120,9 @@ def rfc7306_rows():
 def section_rfc7306(fig, mtu):
     """Compare kwarp with rxe, the only other device with immediate data and atomic operations.
 
-    The columns of siw and libsiw, which have neither, say "cannot". The last column is the median
-    of the rounds' ratios of kwarp's value to rxe's.
+    The columns of siw, and of kwarp with libsiw (the user library of the siw driver), say "cannot".
+    The benchmark measures everything once in each of several rounds. For each round there is the
+    ratio of kwarp's value to rxe's; the last column is the median of these ratios.
     """
     links = [who for who in fig.contenders() if who not in PLAIN]
     able = [who for who in NAMES if who == "siw" or who in links]

@@ -2,6 +2,7 @@
 """The targets of `make bench`: ratios of figures that the project wants to reach, by guest.
 
 A cell has the results of one kind of traffic: a program or device, an operation, a size and so on.
+Each cell is measured once in each round, so each has one result for each round.
 """
 from bench_figures import (OPS, bandwidth, cpu_per_gib, crc_bound, median_latency, octets, rate,
                            rate_key, ratios, tail_latency)

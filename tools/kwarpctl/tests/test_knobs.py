@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Tests of kwarpctl set: if the kernel refuses one of several knobs, none is set.
+"""Tests of kwarpctl set: if the kernel refuses one of several knobs (settings of a link), none is
+set.
 
 With --keep the knobs are also written to the link's file, /etc/kwarp/LINK.conf, whose other lines
 stay as they are; --kept sets the knobs in that file.

@@ -4,9 +4,9 @@
 
 Each contender has its own veth pair from the guest's first network namespace to the namespace
 "far", and an RDMA link at each end (plain TCP has none).  All contenders are set up at the same
-time.  Each kind of traffic (a "cell", see cells.py) is measured on all contenders within
-seconds, and this is repeated in rounds.  So a machine that becomes slower or faster during the
-run affects all contenders alike.
+time.  Each kind of traffic (a "cell", see cells.py) is measured on all contenders within seconds.
+A round measures all cells once; there are several rounds.  So a machine that becomes slower or
+faster during the run affects all contenders alike.
 
 Standard output has progress for people, and for each measurement a line "@{...}" of JSON.  These
 lines are printed at once, so that they are not lost if the guest dies later.

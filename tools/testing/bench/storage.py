@@ -9,7 +9,7 @@ Protocols: NVMe over Fabrics, NFS, SMB, SRP, RNBD.  They run over kwarp, siw, rx
     fio -- a file       -- client ..TCP over lo, whose MTU is set.. server -- tmpfs
 
 All contenders are connected all the time.  Each has its own disk (several disks may have the same
-memory) or its own file.  They are measured one after the other, and this is repeated in rounds.
+memory) or its own file.  They are measured one after the other; each repetition of this is a round.
 Standard output has the same form as that of run.py.
 """
 
