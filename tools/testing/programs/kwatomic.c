@@ -7,8 +7,8 @@
  *	kwatomic -c -a addr -p port [-q queue pairs] [-n rounds]
  *
  * The words are in the server's memory, and the server adds to one of them all the time. Each queue
- * pair of the client has a thread, which does the following, one after the other. Option -n (rounds)
- * is the number of its additions, and of its Writes; the thread takes the lock a tenth as often.
+ * pair of the client has a thread, which does three things, one after the other, with -n (rounds)
+ * additions, a tenth as many uses of the lock, and -n Writes with immediate data. Each thread
  *
  *	adds 1 to a counter that all threads share: no two FetchAdds may return the same value,
  *	and no addition may be missing in the end, the server's own included;

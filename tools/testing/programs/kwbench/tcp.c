@@ -28,7 +28,7 @@
 #define READ_LEAST	65536	/* octets: least size of the buffer for a read */
 
 /**
- * struct tcp_run - one end of a run
+ * struct tcp_run - one end of a run, which is what one client process does
  * @fd: connections, @cfg.qps of them
  * @sent: client: octets of the current block that TCP has accepted
  * @read: server: octets of the current block that have been read
