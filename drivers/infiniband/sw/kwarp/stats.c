@@ -267,12 +267,12 @@ static u64 device_value(const struct row *row, const struct kwarp_dev *kdev)
 	}
 }
 
-static void fill_streams(const struct kwarp_stream_stats *sum, u64 *values)
+static void add_values(u64 *values, const struct kwarp_stream_stats *sum)
 {
 	u32 i;
 
 	for (i = 0; rows[i].kind == STREAM; i++)
-		values[i] = stream_value(&rows[i], sum);
+		values[i] += stream_value(&rows[i], sum);
 }
 
 /**
@@ -303,7 +303,8 @@ u32 kwarp_stats_fill(struct kwarp_dev *kdev, u64 *values)
 	list_for_each_entry(stream, &stats->streams, node)
 		add_stream(&sum, stream->counter ? &stream->bound : &stream->s, NULL);
 	mutex_unlock(&stats->lock);
-	fill_streams(&sum, values);
+	memset(values, 0, kwarp_stats_stream_count() * sizeof(*values));
+	add_values(values, &sum);
 	for (i = kwarp_stats_stream_count(); i < ARRAY_SIZE(rows); i++)
 		values[i] = device_value(&rows[i], kdev);
 	return ARRAY_SIZE(rows);
@@ -321,14 +322,6 @@ static u64 *left_in(const struct rdma_counter *counter)
 {
 	return RELOC_HIDE((u64 *)counter->stats, offsetof(struct rdma_hw_stats, value) +
 						 kwarp_stats_count() * sizeof(u64));
-}
-
-static void add_values(u64 *values, const struct kwarp_stream_stats *sum)
-{
-	u32 i;
-
-	for (i = 0; rows[i].kind == STREAM; i++)
-		values[i] += stream_value(&rows[i], sum);
 }
 
 static void add_bound(u64 *values, const struct kwarp_stats_stream *stream)
