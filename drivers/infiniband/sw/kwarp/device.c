@@ -11,6 +11,7 @@
 #include <linux/ethtool.h>
 #include <linux/rtnetlink.h>
 #include <net/addrconf.h>
+#include <rdma/ib_cache.h>
 #include <rdma/kwarp-abi.h>
 #include <rdma/siw-abi.h>
 
@@ -339,8 +340,30 @@ void kwarp_device_renamed(struct kwarp_dev *kdev)
 	strscpy(kdev->ibdev.iw_ifname, kdev->netdev->name, sizeof(kdev->ibdev.iw_ifname));
 }
 
-/* The hardware address of the netdev has changed: let the core read the GID again. */
+/*
+ * Since Linux 6.6 the core keeps the netdev in the entry of a GID, and rdma_cm compares netdevs, not
+ * GIDs.  Return: true for such a core, and if there is no entry.
+ */
+static bool gid_has_netdev(struct ib_device *ibdev)
+{
+	const struct ib_gid_attr *attr = rdma_get_gid_attr(ibdev, 1, 0);
+	bool has;
+
+	if (IS_ERR(attr))
+		return true;
+	has = rcu_access_pointer(attr->ndev);
+	rdma_put_gid_attr(attr);
+	return has;
+}
+
+/*
+ * The hardware address of the netdev has changed.  An old rdma_cm finds a device by this address:
+ * let the core read the GID again.  Never do that if the GID has a netdev: the core would replace
+ * the GID's entry, and clear the netdev of the old one, which rdma_cm may be reading without a
+ * check for NULL.  There the GID stays that of the time when the link was added.
+ */
 void kwarp_device_gid_event(struct kwarp_dev *kdev)
 {
-	port_event(kdev, IB_EVENT_GID_CHANGE);
+	if (!gid_has_netdev(&kdev->ibdev))
+		port_event(kdev, IB_EVENT_GID_CHANGE);
 }

@@ -132,8 +132,45 @@ suspended() {
 	[ "$after" -gt "$before" ]
 }
 
+# mac_load_case bind|request: the interface's hardware address changes all the time, while programs
+# bind to its address, or while requests come in. For each, rdma_cm looks for the device.
+# A core that reads the GIDs again at each change crashes here.
+mac_load_case() {
+	local i seconds before
+	seconds=$(by_profile 10 20)
+	own_links
+	gid_has_interface 0 || skip "rdma_cm looks for the hardware address itself before Linux 6.6"
+	before=$(gid_of 0)
+	new_port
+	if [ "$1" = bind ]; then
+		for i in 1 2 3; do
+			start "load$i" 0 kwbind -a "${IP[0]}" -t "$seconds"
+		done
+	else
+		start load1 0 kwbind -s -a "${IP[0]}" -p "$PORT" -t "$seconds"
+		wait_until 10 "the server listens" listens "${PIDS[load1]}" "$PORT"
+		# Packets between the two namespaces would be lost: they have an old address.
+		start load2 0 python3 "$HERE/churn.py" "${IP[0]}" "$PORT" 1000000 "${DEV[0]}"
+	fi
+	start macs 0 python3 "$HERE/macs.py" "${DEV[0]}" "$((seconds - 1))"
+	reap 40 macs
+	[ "$1" = bind ] || stop load2 KILL
+	for i in 1 2 3; do
+		[ -z "${PIDS[load$i]:-}" ] || reap 40 "load$i"
+	done
+	cat "$CASE_DIR"/{macs,load*}.log
+	[ "$(sed -n 's/ changes//p' "$CASE_DIR/macs.log")" -ge "$(by_profile 500 50)" ] ||
+		fail "the address has not changed often"
+	[ "$(gid_of 0)" = "$before" ] || fail "the core has read the GIDs again"
+	rm -f "$RUN/net" "$RUN"/link.*
+	own_links
+	rping_pair "${IP[1]}"
+}
+
 testcase change-link-local 60 link_local_case
 testcase change-mtu 90 mtu_change_case
 testcase change-address 90 address_change_case
 testcase change-bond-failover 90 bond_failover_case
 testcase change-suspend 90 suspend_case
+testcase change-mac-bind 60 mac_load_case bind
+testcase change-mac-request 60 mac_load_case request
