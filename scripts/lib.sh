@@ -27,8 +27,15 @@ say() {
 	printf '[%4ds] %s\n' "$(($(date +%s) - KWARP_T0))" "$*" >&2
 }
 
+# True if text on stderr may have colours (https://no-color.org).
+in_colour() {
+	[ -t 2 ] && [ -z "${NO_COLOR:-}" ] && [ "${TERM:-dumb}" != dumb ]
+}
+
 die() {
-	printf 'error: %s\n' "$*" >&2
+	local error=error:
+	! in_colour || error=$'\e[1;31merror:\e[0m'
+	printf '%s %s\n' "$error" "$*" >&2
 	exit 1
 }
 
@@ -55,9 +62,10 @@ as_root() {
 # call this at their beginning, because the output of commands that need root goes to a log later,
 # where nobody would see that sudo asks.
 need_root() {
+	local what='packages and for the guest'
 	[ "$(id -u)" -ne 0 ] || return 0
-	command -v sudo >/dev/null || die "root is needed for packages and for the guest: run as root or install sudo"
-	sudo -n true 2>/dev/null || sudo -v || die "root is needed for packages and for the guest, and sudo refuses"
+	command -v sudo >/dev/null || die "root is needed for $what: run as root or install sudo"
+	sudo -n true 2>/dev/null || sudo -v || die "root is needed for $what, and sudo refuses"
 }
 
 # Make the cache's folders, or fail if the cache cannot be written. This is done once for a script
@@ -82,18 +90,60 @@ need_value() {
 	die "$2 needs a value: $(head_comment | grep -oE -- "$2 ('[^']*'|[^] ]*)" | head -n 1)"
 }
 
+# start_ticks LOG WHAT [COMMAND...]: from now on, print each 30 s (KWARP_TICK) that WHAT still runs,
+# and how far it is: what the COMMAND prints, by default the last line of LOG. end_ticks ends that.
+# The process that does it has neither the caller's locks nor its stdout, for whose end others wait.
+start_ticks() {
+	local log=$1 what=$2 caller=$BASHPID
+	shift 2
+	[ $# -gt 0 ] || set -- last_line "$log"
+	(
+		exec 7>&- 8>&- 9>&- >/dev/null </dev/null
+		tick_while "$caller" "$log" "$what" "$@"
+	) &
+	ticks=$!
+	disown "$ticks"
+}
+
+end_ticks() {
+	kill "$ticks" 2>/dev/null || true
+}
+
+# tick_while PID LOG WHAT COMMAND...: the loop of start_ticks, as long as the process PID exists. A
+# program "sleep" would outlive this shell, so the pause is a read from a pipe that nobody writes.
+tick_while() {
+	local caller=$1 log=$2 what=$3 pipe start=$SECONDS n
+	shift 3
+	exec {pipe}<> <(:)
+	for ((n = 1; ; n++)); do
+		while [ $((SECONDS - start)) -lt $((n * ${KWARP_TICK:-30})) ]; do
+			[ -e "/proc/$caller" ] || return 0
+			read -rt 1 -u "$pipe" || :
+		done
+		say "$what: $((SECONDS - start)) s so far, $("$@") (log: $log)"
+	done
+}
+
+last_line() {
+	local line
+	line=$(tail -c 500 "$1" 2>/dev/null | tr '\r' '\n' | grep -a '[^[:space:]]' | tail -n 1) || line=
+	echo "at: ${line:0:100}"
+}
+
 # logged LOG COMMAND...: run the command with its output in LOG; if it fails, show the end of LOG
 # and die. The command runs in a subshell, so that "exit" in it is noticed, too. The call must not
 # be part of a condition, which would switch errexit off in the command.
 logged() {
-	local log=$1 status=0 what=$2
+	local log=$1 status=0 what=$2 ticks
 	shift
 	[ "$what" != as_root ] || what=$2
 	mkdir -p "$(dirname "$log")"
+	start_ticks "$log" "$what"
 	set +e
 	(set -e; "$@") >"$log" 2>&1 </dev/null
 	status=$?
 	set -e
+	end_ticks
 	[ "$status" -ne 0 ] || return 0
 	tail -n 25 "$log" >&2
 	die "'$what' failed; the whole log is $log"

@@ -9,13 +9,16 @@
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
-tests=(reports harmless leak-case counting lint-dead-tools lint-words bench-judge bench-retry bench-excuse bench-rfc7306 perf-race order kwarpctl reference leaks)
+tests=(reports harmless leak-case counting lint-dead-tools lint-words bench-judge bench-retry bench-excuse bench-rfc7306 perf-race order kwarpctl reference
+	ticks leaks)
 out=$KWARP_ROOT/build/selftest
 
 # shellcheck source=tests/scan-log.sh
 . "$here/tests/scan-log.sh"
 # shellcheck source=tests/bench.sh
 . "$here/tests/bench.sh"
+# shellcheck source=tests/first-steps.sh
+. "$here/tests/first-steps.sh"
 
 # ------------------------------------------------------------------- the counts
 
