@@ -49,7 +49,7 @@ end_jobs() {
 # Download all parts at the same time. The package lists come first, so that a mirror that does
 # not answer gives one error, not four.
 prefetch() {
-	"$here/apt-private.sh" prepare
+	"$here/apt-private.sh" prepare bookworm-security trixie trixie-src
 	"$here/guest-root.sh" >/dev/null &
 	jobs+=($!)
 	"$here/get-kernel.sh" 6.12 >/dev/null &

@@ -47,20 +47,20 @@ resolve() {
 	local package meta suite offered version
 	package=$(headers_package "$1")
 	read -r meta suite <<<"$package"
-	offered=$(apt_for "$1" cache madison "$meta")
-	version=$(awk -v s="$suite/main" '$0 ~ " " s " " { print $3; exit }' <<<"$offered")
+	offered=$(apt_for "$1" cache "$suite" madison "$meta")
+	version=$(awk '{ print $3; exit }' <<<"$offered")
 	[ -n "$version" ] || die "the mirror has no $meta in $suite: run scripts/apt-private.sh refresh, or use another mirror"
-	apt_for "$1" cache show "$meta=$version" |
+	apt_for "$1" cache "$suite" show "$meta=$version" |
 		grep -oE 'linux-headers-[0-9][^ ]*-(amd64|arm64) \(= [^)]*\)' | tr -d '(=)' | head -n 1
 }
 
-# companions NAME HEADERS VERSION: print the packages that are needed besides the headers. The names
+# companions NAME HEADERS VERSION SUITE: print the packages that are needed besides the headers. The names
 # are in the dependencies of headers and image, which differ between releases. If a dependency has a
 # version, it is printed, too.
 companions() {
 	local headers=$2 version=$3 image=linux-image-${2#linux-headers-}
 	echo "$image=$version"
-	apt_for "$1" cache show "$headers=$version" "$image=$version" | grep '^Depends:' |
+	apt_for "$1" cache "$4" show "$headers=$version" "$image=$version" | grep '^Depends:' |
 		grep -oE '(linux-headers-[^ ,]*-common(-rt)?|linux-kbuild-[^ ,]*|linux-(base|binary|modules)-[^ ,]*)( \(= [^)]*\))?' |
 		sed -E 's/ \(= (.*)\)/=\1/' | sort -u
 }
@@ -118,20 +118,21 @@ make_system() {
 add_system() {
 	local root=$1 suite=$4 compiler entry
 	[ "$suite" = sid ] || return 0
-	compiler=$("$here/apt-private.sh" cache show "$2=$3" | grep '^Depends:' | grep -oE 'gcc-[0-9]+-for-host' | head -n 1)
+	compiler=$("$here/apt-private.sh" cache "$suite" show "$2=$3" | grep '^Depends:' | grep -oE 'gcc-[0-9]+-for-host' | head -n 1)
 	[ -n "$compiler" ] || die "cannot tell which compiler $2 wants"
 	entry=$(cached "system/$suite-$compiler" make_system "$suite" "$compiler")
 	ln -s "$entry/root" "$root/system"
 }
 
-# Replace build tools of the other architecture by tools that run on this machine.
+# native_tools DEBS SUITE: replace build tools of the other architecture by tools that run on this
+# machine.
 native_tools() {
-	local debs=$1 deb package version
+	local debs=$1 suite=$2 deb package version
 	for deb in "$debs"/linux-kbuild-*_arm64.deb; do
 		[ -e "$deb" ] || continue
 		package=$(dpkg-deb -f "$deb" Package) version=$(dpkg-deb -f "$deb" Version)
 		rm "$deb"
-		"$here/apt-private.sh" download "$debs" "$package=$version"
+		"$here/apt-private.sh" download "$suite" "$debs" "$package=$version"
 	done
 }
 
@@ -139,9 +140,9 @@ make_kernel() {
 	local root=$1 name=$2 headers=$3 version=$4 suite=$5 release=${3#linux-headers-} deb
 	local debs=$root/debs others image
 	say "downloading the stock kernel $release"
-	mapfile -t others < <(companions "$name" "$headers" "$version")
-	apt_for "$name" download "$debs" "$headers=$version" "${others[@]}"
-	native_tools "$debs"
+	mapfile -t others < <(companions "$name" "$headers" "$version" "$suite")
+	apt_for "$name" download "$suite" "$debs" "$headers=$version" "${others[@]}"
+	native_tools "$debs" "$suite"
 	say "unpacking the kernel $release"
 	for deb in "$debs"/*.deb; do
 		dpkg-deb -x "$deb" "$root"
@@ -163,12 +164,13 @@ get_kernel() {
 	if [ -e "$link" ] && [ "${KWARP_REFRESH:-0}" = 0 ]; then
 		return
 	fi
-	[ "${KWARP_REFRESH:-0}" = 0 ] || "$here/apt-private.sh" refresh
+	package=$(headers_package "$name")
+	suite=${package##* }
+	[ "${KWARP_REFRESH:-0}" = 0 ] || apt_for "$name" refresh "$suite"
 	found=$(resolve "$name")
 	read -r headers version <<<"$found"
 	[ -n "$version" ] || die "cannot tell which package kernel '$name' is"
-	package=$(headers_package "$name")
-	suite=${package##* } key=${headers#linux-headers-}
+	key=${headers#linux-headers-}
 	[ "$suite" != sid ] || key+=-with-system
 	cached "kernel/$key" make_kernel "$name" "$headers" "$version" "$suite" >/dev/null
 	ln -sfnT "$key" "$link"

@@ -58,11 +58,11 @@ as_root() {
 	fi
 }
 
-# Fail if this user cannot become root, and let sudo ask for the password now if it must. Scripts
-# call this at their beginning, because the output of commands that need root goes to a log later,
-# where nobody would see that sudo asks.
+# need_root [WHAT FOR]: fail if this user cannot become root, and let sudo ask for the password now if
+# it must. Scripts call this at their beginning, because the output of commands that need root goes
+# to a log later, where nobody would see that sudo asks.
 need_root() {
-	local what='packages and for the guest'
+	local what=${1:-packages and for the guest}
 	[ "$(id -u)" -ne 0 ] || return 0
 	command -v sudo >/dev/null || die "root is needed for $what: run as root or install sudo"
 	sudo -n true 2>/dev/null || sudo -v || die "root is needed for $what, and sudo refuses"
@@ -147,6 +147,26 @@ logged() {
 	[ "$status" -ne 0 ] || return 0
 	tail -n 25 "$log" >&2
 	die "'$what' failed; the whole log is $log"
+}
+
+# apt_trouble LOG: print apt's own last error, and in words of ours what to do, for a message.
+apt_trouble() {
+	local log=$1 said advice
+	said=$(grep -aE '^[EW]:' "$log" | grep -vE 'Some index files|Unable to fetch some archives' | tail -n 1) || said=$(tail -n 1 "$log")
+	if grep -qaE 'No space left on device|enough free space' "$log"; then
+		advice="there is no space left (KWARP_CACHE=DIR: another folder for downloads)"
+	elif grep -qaE 'is expired|is not valid yet' "$log"; then
+		advice="the mirror's Release file is out of date, or this machine's clock is wrong; try another mirror (KWARP_MIRROR=URI), or Acquire::Check-Valid-Until \"false\" in apt.conf if the mirror is meant to be old"
+	elif grep -qaE 'NO_PUBKEY|is not signed|invalid signature|EXPKEYSIG' "$log"; then
+		advice="the signature of the mirror cannot be checked: is the package debian-archive-keyring up to date?"
+	elif grep -qaE 'Could not (connect|resolve)|Temporary failure|Unable to connect|timed out|Network is unreachable|Proxy|Connection failed' "$log"; then
+		advice="the mirror cannot be reached: check network and proxy"
+	elif grep -qaE 'does not have a Release file| 404 ' "$log"; then
+		advice="the mirror does not have this; try another one (KWARP_MIRROR=URI)"
+	elif grep -qaE 'Unable to locate package|has no installation candidate' "$log"; then
+		advice="apt on this machine does not know it: check apt's sources, then apt-get update"
+	fi
+	printf '%s (apt: %s; log: %s)\n' "${advice:-apt failed}" "${said#[EW]: }" "$log"
 }
 
 # cached KEY MAKER [ARGS...]: print the path of the cache entry KEY. If the entry does not exist,

@@ -16,8 +16,8 @@ log=$KWARP_ROOT/build/provider-test.log
 
 version_in() {
 	local offered
-	offered=$("$here/apt-private.sh" cache madison rdma-core)
-	awk -v s="$1/main" 'index($0, " " s " ") { print $3; exit }' <<<"$offered"
+	offered=$("$here/apt-private.sh" cache "$1" madison rdma-core)
+	awk '{ print $3; exit }' <<<"$offered"
 }
 
 # source_of SUITE: print the path of the source tree, or nothing if the mirror does not have it.
@@ -26,7 +26,7 @@ source_of() {
 	if [ -n "${!given:-}" ]; then
 		realpath "${!given}"
 	else
-		"$here/get-source.sh" rdma-core "$2" 2>"$log.source" || true
+		"$here/get-source.sh" rdma-core --suite "$1" "$2" 2>"$log.source" || true
 	fi
 }
 

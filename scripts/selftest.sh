@@ -10,7 +10,7 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 tests=(reports harmless leak-case counting lint-dead-tools lint-words bench-judge bench-retry bench-excuse bench-rfc7306 perf-race order kwarpctl reference
-	ticks leaks)
+	apt-trouble apt-suites ticks leaks)
 out=$KWARP_ROOT/build/selftest
 
 # shellcheck source=tests/scan-log.sh

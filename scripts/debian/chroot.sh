@@ -121,7 +121,7 @@ rdma_core_for() {
 		cp -a "${!given}" "$to"
 		return
 	fi
-	if source=$("$KWARP_ROOT/scripts/get-source.sh" rdma-core "$version" \
+	if source=$("$KWARP_ROOT/scripts/get-source.sh" rdma-core --suite "$suite" "$version" \
 		2>>"$KWARP_CACHE/log/rdma-core-$suite.log"); then
 		cp -a "$source" "$to"
 		return

@@ -23,7 +23,7 @@ firmware_packages=(ovmf shim-signed shim-helpers-amd64-signed grub-efi-amd64-sig
 make_firmware() {
 	local dir=$1 deb
 	say "downloading firmware, shim and GRUB"
-	"$here/apt-private.sh" download "$dir/debs" "${firmware_packages[@]/%//$suite}"
+	"$here/apt-private.sh" download "$suite" "$dir/debs" "${firmware_packages[@]}"
 	for deb in "$dir"/debs/*.deb; do
 		dpkg-deb -x "$deb" "$dir"
 	done

@@ -20,7 +20,7 @@ kept=(./usr/bin/ceph_perf_msgr_server ./usr/bin/ceph_perf_msgr_client "./$lib/ce
 make_ceph() {
 	local dir=$1 deb
 	say "downloading Ceph's messenger, 42 MB"
-	"$here/apt-private.sh" download "$dir/debs" "${packages[@]/%//$suite}"
+	"$here/apt-private.sh" download "$suite" "$dir/debs" "${packages[@]}"
 	for deb in "$dir"/debs/*.deb; do
 		dpkg-deb --fsys-tarfile "$deb" | { tar -x -C "$dir" --wildcards "${kept[@]}" 2>/dev/null || :; }
 	done
@@ -30,8 +30,8 @@ make_ceph() {
 	done
 }
 
-offered=$("$here/apt-private.sh" cache madison ceph-test)
-version=$(awk -v s="$suite/main" 'index($0, " " s " ") { print $3; exit }' <<<"$offered")
+offered=$("$here/apt-private.sh" cache "$suite" madison ceph-test)
+version=$(awk '{ print $3; exit }' <<<"$offered")
 [ -n "$version" ] || die "the mirror has no ceph-test of $suite: run scripts/apt-private.sh refresh, or use another mirror"
 id=$({ declare -p packages kept; declare -f make_ceph; } | sha256sum | cut -c1-12)
 cached "ceph/$version-$id" make_ceph

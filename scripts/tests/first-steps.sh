@@ -5,6 +5,78 @@
 # no space. Sourced by selftest.sh, which sets "here" (scripts/) and "out" (a folder for files).
 # Programs that these tests replace are stubs in a folder of their own, first in PATH.
 
+# stub NAME <<SCRIPT: make a program in $out/stubs.
+stub() {
+	mkdir -p "$out/stubs"
+	{ echo '#!/bin/bash'; cat; } >"$out/stubs/$1"
+	chmod +x "$out/stubs/$1"
+}
+
+# fails_with PATTERN COMMAND...: the command, run with the stubs, must fail, and its last line must
+# match the pattern.
+fails_with() {
+	local pattern=$1 said
+	shift
+	if said=$(PATH=$out/stubs:$PATH "$@" 2>&1 </dev/null); then
+		echo "succeeds: $*"
+	elif ! tail -n 1 <<<"$said" | grep -qE -- "$pattern"; then
+		echo "no '$pattern' from $*, but: $said"
+	fi
+}
+
+# ------------------------------------------------------------------------- apt
+
+# says_apt LINE PATTERN: "apt-get update" ends with this line, and the message must match.
+says_apt() {
+	stub apt-get <<-END
+		[ "\$1" != indextargets ] || exit 0
+		echo "$1"
+		echo 'E: Some index files failed to download. They have been ignored, or old ones used instead.'
+		exit 100
+	END
+	rm -rf "$out/cache"
+	fails_with "$2" env KWARP_CACHE="$out/cache" KWARP_MIRROR=http://mirror.invalid/debian \
+		"$here/apt-private.sh" prepare trixie
+	fails_with "apt: ${1:3:40}" env KWARP_CACHE="$out/cache" KWARP_MIRROR=http://mirror.invalid/debian \
+		"$here/apt-private.sh" prepare trixie
+}
+
+test_apt-trouble() {
+	local at=http://mirror.invalid/debian
+	rm -rf "$out/stubs"
+	says_apt "E: Release file for $at/dists/trixie/InRelease is expired (invalid since 3d 2h 1min 5s). Updates for this repository will not be applied." 'out of date'
+	says_apt "E: Failed to fetch $at/dists/trixie/main/binary-amd64/Packages  Error writing to file - write (28: No space left on device)" 'no space left'
+	says_apt "E: You don't have enough free space in /var/cache/apt/archives/." 'no space left'
+	says_apt "E: Failed to fetch $at/dists/trixie/InRelease  Could not resolve 'mirror.invalid'" 'cannot be reached'
+	says_apt "E: The repository '$at trixie Release' does not have a Release file." 'does not have this'
+	says_apt "E: Something new." 'apt failed'
+	# Without a mirror of Debian the message says how to name one.
+	fails_with 'KWARP_MIRROR' env KWARP_CACHE="$out/cache" KWARP_MIRROR= "$here/apt-private.sh" prepare trixie
+}
+
+# Lists are fetched for the suites that are asked for, and not again if they are there, also if an
+# older release of the scripts has fetched them.
+test_apt-suites() {
+	local cache=$out/cache run
+	rm -rf "$out/stubs" "$cache"
+	run=(env PATH="$out/stubs:$PATH" KWARP_CACHE="$cache" KWARP_MIRROR=http://mirror.invalid/debian "$here/apt-private.sh")
+	stub apt-get <<-'END'
+		[ "$1" != indextargets ] || exit 0
+		list=$(printf '%s\n' "$@" | sed -n 's/^Dir::Etc::sourcelist=//p')
+		cut -d' ' -f1,4 "$list" >>"${list%/*}/fetched"
+	END
+	"${run[@]}" prepare bookworm-security trixie trixie-src trixie 2>/dev/null
+	[ "$(paste -sd, "$cache/apt/fetched")" = 'deb bookworm-security,deb trixie,deb-src trixie' ] ||
+		{ echo "fetched:"; cat "$cache/apt/fetched"; }
+	rm -rf "$cache"
+	mkdir -p "$cache/apt"
+	"${run[@]}" sources bookworm trixie >"$cache/apt/sources.list"
+	sed -i 'p;s/^deb /deb-src /' "$cache/apt/sources.list"
+	touch "$cache/apt/ready"
+	"${run[@]}" prepare trixie trixie-src bookworm 2>/dev/null
+	[ ! -e "$cache/apt/fetched" ] || { echo "fetched again:"; cat "$cache/apt/fetched"; }
+}
+
 # -------------------------------------------------------------------- progress
 
 slow_step() {
