@@ -61,11 +61,24 @@ build() {
 	fi
 }
 
+# Fail if there is no compiler on this machine, unless another one is named.
+need_compiler() {
+	local arg gcc=gcc:build-essential
+	for arg; do
+		case $arg in
+		CC=* | LLVM=*) gcc='' ;;
+		CROSS_COMPILE=*) gcc=${arg#*=}gcc:gcc-${arg#*=} gcc=${gcc%-} ;;
+		esac
+	done
+	need_tools make:build-essential ${gcc:+"$gcc"}
+}
+
 [ $# -gt 0 ] || die "usage: $0 KDIR [MAKE ARGUMENTS]"
 kdir=$1
 shift
 [ -e "$kdir/Makefile" ] || die "no kernel build directory at $kdir: install the kernel's headers, or give KDIR=..."
 [ -e "$KWARP_ROOT/$driver/Kbuild" ] || die "no $driver/Kbuild in this checkout"
+need_compiler "$@"
 kdir=$(realpath "$kdir")
 version=$("$here/version.sh")
 name=${KWARP_BUILD:-$(kernel_release "$kdir")}

@@ -82,18 +82,20 @@ collect() {
 cmake_options=(-DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_INSTALL_PREFIX=/usr -DNO_PYVERBS=1 -DNO_MAN_PAGES=1
 	-DENABLE_RESOLVE_NEIGH=0 -DKWARP_TESTS=ON)
 compiler=${KWARP_CC:-gcc} sysroot=${KWARP_SYSROOT:-} testing=0
-multiarch=$("$compiler" -print-multiarch)
-[ -z "$sysroot" ] || cmake_options+=(-DCMAKE_SYSTEM_NAME=Linux "-DCMAKE_SYSTEM_PROCESSOR=${multiarch%%-*}"
-	"-DCMAKE_C_COMPILER=$compiler" "-DCMAKE_SYSROOT=$sysroot" "-DCMAKE_LIBRARY_ARCHITECTURE=$multiarch"
-	"-DCMAKE_SHARED_LINKER_FLAGS=-L$sysroot/usr/lib/$multiarch")
 [ "${1:-}" != --test ] || { testing=1; shift; }
 [ $# -gt 0 ] || die "usage: $0 [--test] RDMA_CORE_TREE [OUT]"
 from=$(realpath -m "$1")
 out=${2:-$KWARP_ROOT/build/provider}
-[ -e "$from/providers/siw/CMakeLists.txt" ] || die "$from is not an rdma-core source tree"
+[ -e "$from/providers/siw/CMakeLists.txt" ] || die "$from is no source tree of rdma-core (scripts/get-source.sh rdma-core fetches the test guest's)"
 [ -e "$KWARP_ROOT/rdma-core-provider/CMakeLists.txt" ] || die "no rdma-core-provider in this checkout"
 pabi=$(sed -n 's/^set(IBVERBS_PABI_VERSION "\([0-9]*\)")/\1/p' "$from/CMakeLists.txt")
 [ -n "$pabi" ] || die "$from/CMakeLists.txt does not tell its private ABI number"
+need_tools "$compiler:$([ "$compiler" = gcc ] && echo build-essential || echo "gcc-${compiler%-gcc}")" \
+	cmake ninja:ninja-build pkg-config rsync
+multiarch=$("$compiler" -print-multiarch)
+[ -z "$sysroot" ] || cmake_options+=(-DCMAKE_SYSTEM_NAME=Linux "-DCMAKE_SYSTEM_PROCESSOR=${multiarch%%-*}"
+	"-DCMAKE_C_COMPILER=$compiler" "-DCMAKE_SYSROOT=$sysroot" "-DCMAKE_LIBRARY_ARCHITECTURE=$multiarch"
+	"-DCMAKE_SHARED_LINKER_FLAGS=-L$sysroot/usr/lib/$multiarch")
 # The copy's folder has a name of its own for each set of options. cmake stores the flags of a
 # package's build (CFLAGS, LDFLAGS) in its configuration, so these are options here, too.
 options="${cmake_options[*]}${CFLAGS:+ $CFLAGS}${LDFLAGS:+ $LDFLAGS}"

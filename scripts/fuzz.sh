@@ -13,7 +13,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 case ${1:-} in -h | --help) head_comment; exit ;; esac
 [[ ${1:-60} =~ ^[1-9][0-9]*$ ]] || die "fuzz for how many seconds? '$1' is no number"
 
-"$here/host-packages.sh" check
+"$here/host-packages.sh" fuzz
 log=$KWARP_ROOT/build/fuzz.log
 mkdir -p "$KWARP_ROOT/build"
 say "fuzzing for ${1:-60} s"

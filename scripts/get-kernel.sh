@@ -164,6 +164,7 @@ get_kernel() {
 	if [ -e "$link" ] && [ "${KWARP_REFRESH:-0}" = 0 ]; then
 		return
 	fi
+	need_tools dpkg-deb:dpkg cpio depmod:kmod unxz:xz-utils
 	package=$(headers_package "$name")
 	suite=${package##* }
 	[ "${KWARP_REFRESH:-0}" = 0 ] || apt_for "$name" refresh "$suite"

@@ -4,33 +4,33 @@
 # Install missing Debian packages that builds and tests need on this machine. Nothing else is
 # changed.
 #
-#   scripts/host-packages.sh [demo|check|bench]   install this set and the sets before it
-#                                                 (default: check, which includes docs)
-#   scripts/host-packages.sh install              install only what scripts/install.sh needs
-#   scripts/host-packages.sh docs                 install only what scripts/docs.sh needs
-#   scripts/host-packages.sh packages             install only what `make packages` needs
-#   scripts/host-packages.sh big-endian           install demo, and what kunit.sh --big-endian needs
-#   scripts/host-packages.sh arm64                install demo, and what e2e.sh --kernel 6.12-arm64
-#                                                 needs
-#   scripts/host-packages.sh --list SET           print the set, and install nothing
+#   scripts/host-packages.sh [SET]          install this set (default: check)
+#   scripts/host-packages.sh --list SET     print the set, and install nothing
+#
+# If the whole set is installed, this needs no root. The sets are those of the commands: demo, kunit,
+# coverage, big-endian (kunit.sh --big-endian), provider, fuzz, lint, docs, check (all of these),
+# bench, arm64 (e2e.sh --kernel 6.12-arm64), packages, install.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 case ${1:-} in -h | --help) head_comment; exit ;; esac
 
-# Packages for building the module and the provider, and for booting a virtual machine.
-demo=(build-essential bc flex bison libelf-dev libssl-dev kmod rsync
-	qemu-system-x86 mmdebstrap cpio xz-utils zstd python3
-	cmake ninja-build pkg-config libnl-3-dev libnl-route-3-dev libudev-dev
+# To fetch and unpack kernels and sources, and to build the module.
+module=(build-essential libelf-dev libssl-dev kmod cpio xz-utils zstd
 	debian-archive-keyring ca-certificates git)
-# Packages for static checks, fuzzing and the decoding of captures.
-check=(sparse shellcheck clang llvm lld libclang-rt-dev python3-docutils tshark)
-# Packages for the book of Documentation/. Making it is also one of the static checks.
+# To build kernels, and to run KUnit.
+kernel=(bc flex bison rsync python3)
+provider=(cmake ninja-build pkg-config rsync libnl-3-dev libnl-route-3-dev libudev-dev)
+# To make and boot a virtual machine.
+guest=(qemu-system-x86 mmdebstrap)
+clang=(clang llvm lld libclang-rt-dev)
 docs=(python3-sphinx)
-# Packages for the plots of the benchmark.
-bench=(gnuplot-nox)
-# A cross compiler and an emulator, for scripts/kunit.sh --big-endian.
+lint=(sparse shellcheck python3 "${docs[@]}")
+# To decode captures of the end-to-end suite.
+captures=(tshark)
+# For the plots of the benchmark.
+plots=(gnuplot-nox)
+# Cross compilers and emulators; arm64 also has a C library to link against.
 big_endian=(gcc-s390x-linux-gnu qemu-system-misc)
-# A cross compiler, a C library to link against and an emulator, for e2e.sh --kernel 6.12-arm64.
 arm64=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-system-arm)
 # Packages for building and installing the module and the provider on this machine, and the programs
 # of the first steps in README.md.
@@ -57,19 +57,34 @@ refresh_and_install() {
 	install "$@"
 }
 
+# If it is for lack of headers that apt has failed, say what to do.
+no_headers() {
+	local headers
+	headers=linux-headers-$(uname -r)
+	grep -q "Unable to locate package $headers\$" "$log" || return
+	die "apt has no $headers, the headers of the running kernel: boot a kernel that apt has, or install by hand" \
+		"what provides /lib/modules/$(uname -r)/build (log: $log)"
+}
+
 list=0
 [ "${1:-}" != --list ] || { list=1; shift; }
-wanted=("${demo[@]}")
+demo=("${module[@]}" "${kernel[@]}" "${provider[@]}" "${guest[@]}")
+check=("${demo[@]}" "${clang[@]}" "${lint[@]}" "${captures[@]}")
 case ${1:-check} in
-demo) ;;
-check) wanted+=("${check[@]}" "${docs[@]}") ;;
-bench) wanted+=("${check[@]}" "${docs[@]}" "${bench[@]}") ;;
-install) wanted=("${install[@]}") ;;
+demo) wanted=("${demo[@]}") ;;
+kunit) wanted=("${module[@]}" "${kernel[@]}") ;;
+coverage) wanted=("${module[@]}" "${kernel[@]}" "${clang[@]}") ;;
+big-endian) wanted=("${module[@]}" "${kernel[@]}" "${big_endian[@]}") ;;
+provider) wanted=("${module[@]}" "${provider[@]}") ;;
+fuzz) wanted=("${module[@]}" "${clang[@]}") ;;
+lint) wanted=("${module[@]}" "${lint[@]}") ;;
 docs) wanted=("${docs[@]}") ;;
+check) wanted=("${check[@]}") ;;
+bench) wanted=("${check[@]}" "${plots[@]}") ;;
+arm64) wanted=("${demo[@]}" "${arm64[@]}") ;;
 packages) wanted=("${packages[@]}") ;;
-big-endian) wanted+=("${big_endian[@]}") ;;
-arm64) wanted+=("${arm64[@]}") ;;
-*) die "usage: $0 [--list] [demo|check|bench|install|docs|packages|big-endian|arm64]" ;;
+install) wanted=("${install[@]}") ;;
+*) die "no set '$1' (see $0 --help)" ;;
 esac
 [ "$list" = 0 ] || { printf '%s\n' "${wanted[@]}"; exit; }
 if [ "${1:-}" = install ] && [ ! -e "/lib/modules/$(uname -r)/build/Makefile" ]; then
@@ -77,14 +92,16 @@ if [ "${1:-}" = install ] && [ ! -e "/lib/modules/$(uname -r)/build/Makefile" ];
 fi
 
 command -v apt-get >/dev/null || die "this needs a Debian system; install by hand: ${wanted[*]}"
-mapfile -t todo < <(missing "${wanted[@]}")
+mapfile -t todo < <(missing "${wanted[@]}" | awk '!seen[$0]++')
 [ ${#todo[@]} -gt 0 ] || exit 0
 
+need_root "the packages that are missing here (apt-get install --no-install-recommends ${todo[*]})"
 say "installing ${#todo[@]} host packages: ${todo[*]}"
 need_cache
 log=$KWARP_CACHE/log/host-packages.log
+start_ticks "$log" "installing packages"
 if ! install "${todo[@]}" >"$log" 2>&1 && ! refresh_and_install "${todo[@]}" >>"$log" 2>&1; then
-	tail -n 20 "$log" >&2
-	die "apt-get could not install them (try 'apt-get update'); the whole log is $log"
+	no_headers || die "the packages cannot be installed: $(apt_trouble "$log")"
 fi
+end_ticks
 say "host packages are installed"

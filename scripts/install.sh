@@ -49,11 +49,6 @@ dkms_tree() {
 	echo "$version"
 }
 
-packages() {
-	"$here/host-packages.sh" install ||
-		die "packages are missing, see above (for headers: what provides /lib/modules/$(uname -r)/build will do)"
-}
-
 # Callers are loops that read standard input, so dkms must not read it.
 dkms() {
 	command dkms "$@" </dev/null
@@ -202,7 +197,7 @@ source_and_packages() {
 	[ -n "$version" ] || { apt-get -qq update >&2; version=$(rdma_core_version); }
 	[ -n "$version" ] || die "apt knows no libibverbs1: enable the component main in apt's sources, then apt-get update"
 	source=$(rdma_core_source "$version")
-	packages
+	"$here/host-packages.sh" install
 	[ "$(rdma_core_version)" = "$version" ] || source=$(rdma_core_source "$(rdma_core_version)")
 }
 

@@ -127,11 +127,11 @@ summarise() {
 }
 
 case ${1:-} in -h | --help) head_comment; exit ;; esac
-coverage=0 packages=demo config=$driver/.kunitconfig name=kunit arch=um filtered="$*"
+coverage=0 packages=kunit config=$driver/.kunitconfig name=kunit arch=um filtered="$*"
 case ${1:-} in
 --coverage)
 	shift
-	coverage=1 packages=check
+	coverage=1 packages=coverage
 	set -- "${coverage_args[@]}" "$@"
 	;;
 --big-endian)

@@ -68,6 +68,17 @@ need_root() {
 	sudo -n true 2>/dev/null || sudo -v || die "root is needed for $what, and sudo refuses"
 }
 
+# need_tools PROGRAM[:PACKAGE]...: fail if a program is missing, and name the packages that have
+# them.
+need_tools() {
+	local tool programs=() packages=()
+	for tool; do
+		command -v "${tool%%:*}" >/dev/null && continue
+		programs+=("${tool%%:*}") packages+=("${tool##*:}")
+	done
+	[ ${#programs[@]} -eq 0 ] || die "not installed: ${programs[*]} (on Debian: apt-get install $(printf '%s\n' "${packages[@]}" | sort -u | paste -sd ' '))"
+}
+
 # Make the cache's folders, or fail if the cache cannot be written. This is done once for a script
 # and all scripts that it starts.
 need_cache() {

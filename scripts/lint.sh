@@ -238,7 +238,7 @@ case ${1:-} in -h | --help) head_comment; exit ;; esac
 for check in "$@"; do
 	[[ " ${checks[*]} " = *" $check "* ]] || die "no check '$check': there are ${checks[*]}"
 done
-"$here/host-packages.sh" check
+"$here/host-packages.sh" lint
 mkdir -p "$out"
 passed=0 failed=0 skipped=0
 [ $# -eq 0 ] || checks=("$@")

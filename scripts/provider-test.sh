@@ -52,7 +52,7 @@ test_release() {
 case ${1:-} in -h | --help) head_comment; exit ;; esac
 check_suites "$@"
 [ $# -gt 0 ] || set -- bookworm trixie sid
-"$here/host-packages.sh" demo
+"$here/host-packages.sh" provider
 mkdir -p "$KWARP_ROOT/build"
 : >"$log"
 passed=0 failed=0 skipped=0

@@ -268,7 +268,7 @@ if [ "${KWARP_INSTALL_NS:-}" != 1 ]; then
 		[ -n "$(next_of "$suite")" ] || die "no suite '$suite': there are bookworm and trixie"
 	done
 	[ $# -gt 0 ] || set -- bookworm trixie
-	"$here/host-packages.sh" demo
+	"$here/host-packages.sh" packages
 	# These commands still run as the user, who owns the cache and the checkout.
 	rm -rf "$KWARP_ROOT/build/install-test"
 	mkdir -p "$KWARP_ROOT/build/install-test"

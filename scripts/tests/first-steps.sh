@@ -102,3 +102,68 @@ test_ticks() {
 	flock -w 5 "$out/ticks.lock" true || echo "the lock is kept"
 	end_ticks
 }
+
+# ------------------------------------------------- missing packages, root, tools
+
+# A user who cannot become root, on a machine without packages.
+poor_user() {
+	rm -rf "$out/stubs"
+	stub id <<<'echo 1000'
+	stub sudo <<<'exit 1'
+	stub dpkg-query <<<'exit 1'
+}
+
+test_no-root() {
+	local missing='packages that are missing here .apt-get install .* python3-sphinx.*sudo refuses'
+	poor_user
+	fails_with "$missing" "$here/docs.sh"
+	fails_with "$missing" "$here/lint.sh" words
+	fails_with 'root is needed for packages and for the guest' "$here/demo.sh"
+	# With all packages no root is needed.
+	stub dpkg-query <<<'echo installed'
+	PATH=$out/stubs:$PATH "$here/host-packages.sh" check || echo "the installed packages do not do"
+}
+
+# Each command asks only for packages that it uses.
+test_packages-of() {
+	local set
+	for set in kunit lint docs fuzz provider; do
+		! "$here/host-packages.sh" --list $set | grep -E '^(qemu|mmdebstrap|tshark)' || echo "$set takes these"
+	done
+}
+
+test_packages-fail() {
+	rm -rf "$out/stubs"
+	stub id <<<'echo 0'
+	stub dpkg-query <<<'exit 1'
+	stub uname <<<'[ "$*" = -r ] && echo 6.1.0-99-none || exec /usr/bin/uname "$@"'
+	stub apt-get <<-'END'
+		printf 'E: Unable to locate package %s\n' linux-headers-6.1.0-99-none
+		printf "E: Couldn't find any package by regex '%s'\n" linux-headers-6.1.0-99-none
+		exit 100
+	END
+	fails_with 'apt has no linux-headers-6.1.0-99-none' env KWARP_CACHE="$out/cache" "$here/host-packages.sh" install
+	stub apt-get <<-'END'
+		echo 'E: Unable to locate package qemu-system-x86'
+		exit 100
+	END
+	fails_with 'cannot be installed: .*does not know it.*Unable to locate package qemu' env KWARP_CACHE="$out/cache" "$here/host-packages.sh" demo
+}
+
+# Without compilers there is one line that names their packages.
+test_no-tools() {
+	local bin=$out/bare program tree=$out/no-rdma-core kdir=$out/kdir
+	rm -rf "$bin" "$tree" "$kdir" "$out/stubs"
+	mkdir -p "$bin" "$tree/providers/siw" "$kdir"
+	for program in bash dirname realpath mkdir date nproc sed paste sort id cat touch; do
+		ln -s "$(command -v $program)" "$bin/"
+	done
+	touch "$kdir/Makefile"
+	# lib.sh adds /usr/sbin:/sbin to PATH, which have none of these on Debian.
+	fails_with 'is no source tree of rdma-core' "$here/build-provider.sh" /tmp
+	touch "$tree/providers/siw/CMakeLists.txt"
+	echo 'set(IBVERBS_PABI_VERSION "34")' >"$tree/CMakeLists.txt"
+	fails_with 'not installed: gcc cmake ninja pkg-config rsync .*build-essential cmake ninja-build pkg-config rsync' \
+		env PATH="$bin" "$here/build-provider.sh" "$tree"
+	fails_with 'not installed: make gcc .*apt-get install build-essential\)' env PATH="$bin" "$here/build-module.sh" "$kdir"
+}
