@@ -104,6 +104,7 @@ package() {
 
 make_kernel() {
 	local dir=$1 source=$2 log=$KWARP_CACHE/log/$name-kernel.log
+	need_space "building the $name kernel" 6000 "$KWARP_CACHE"
 	say "building the $name kernel: 5 to 20 minutes on two cores, once (log: $log)"
 	configure "$source" "$dir/kdir" >"$log" 2>&1 || { tail "$log" >&2; die "configuration failed: $log"; }
 	verify_config "$dir/kdir/.config"

@@ -93,8 +93,10 @@ say "kwarp demo: nothing is changed on this machine but packages"
 # The load of the host before the script starts anything; empty if it is less than 1.
 busy=$(awk '$1 >= 1 { print $1 }' /proc/loadavg)
 [ -z "$busy" ] || say "this machine is busy (load $busy): it will take longer, and the figures will be low"
+[ -e /dev/kvm ] || say "this machine has no KVM (/dev/kvm): the virtual machine will be an emulated one, which is slower"
 need_root
 need_cache
+[ -e "$KWARP_CACHE/kernel/6.12" ] || need_space "the demo" 800 "$KWARP_CACHE" 300 "$KWARP_ROOT/build" 600 "${TMPDIR:-/tmp}"
 rm -rf "$log"
 mkdir -p "$log"
 jobs=()

@@ -69,6 +69,11 @@ limited_log() {
 	(ulimit -f $((32 * 1024)) && exec tee "$1")
 }
 
+# kunit.py shows nothing of the build.
+objects() {
+	echo "$(find "$1" -name '*.o' | wc -l) objects are built"
+}
+
 # Show suites, and cases that did not pass. The log file has all lines.
 brief() {
 	grep --line-buffered -vE '^\[[0-9:]+\] (\[PASSED\] |=* \[PASSED\] test|=* test.* =*$)' || true
@@ -144,6 +149,7 @@ case ${1:-} in
 esac
 [ -e "$KWARP_ROOT/$config" ] || die "no $config in this checkout"
 "$here/host-packages.sh" $packages
+[ -e "$KWARP_CACHE/source/linux-6.12" ] || need_space "the first run" 4000 "$KWARP_CACHE"
 source=$("$here/get-source.sh" linux 6.12)
 # The copy of the kernel source, and what was built in it, stay in the cache, because a whole build
 # takes long. Below, a lock lets only one run at a time use them.
@@ -159,9 +165,11 @@ flock 8
 put_driver "$tree"
 # Probe the stock kernel: it is of the same version, so it offers the same functions.
 "$here/kernel/probe.sh" "$("$here/get-kernel.sh" 6.12)" "$tree/kwarp-config/kwarp_config.h"
-say "building a kernel with the suites and running it"
+say "building a kernel with the suites and running it$([ -e "$build/vmlinux" ] || echo ", which takes 7 to 25 minutes the first time")"
 [ $coverage = 0 ] || rm -f "$tree/default.profraw"
 status=0
+start_ticks "$log" "building and running" objects "$build"
 run_kunit "$tree" "$@" 2>&1 | limited_log "$log" | brief || status=1
+end_ticks
 [ $coverage = 0 ] || report_coverage
 summarise "$log" "$status"

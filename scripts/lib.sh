@@ -79,6 +79,31 @@ need_tools() {
 	[ ${#programs[@]} -eq 0 ] || die "not installed: ${programs[*]} (on Debian: apt-get install $(printf '%s\n' "${packages[@]}" | sort -u | paste -sd ' '))"
 }
 
+# existing_part PATH: print the longest part of an absolute path that exists.
+existing_part() {
+	local dir=$1
+	while [ ! -e "$dir" ]; do dir=$(dirname "$dir"); done
+	echo "$dir"
+}
+
+# need_space WHAT MB DIR [MB DIR]...: fail if there is less free space than WHAT needs. Folders on
+# one file system need their space there together.
+need_space() {
+	local what=$1 device dir free
+	local -A need=() where=()
+	shift
+	while [ $# -gt 0 ]; do
+		dir=$(existing_part "$2")
+		device=$(stat -c %d "$dir")
+		need[$device]=$((${need[$device]:-0} + $1))
+		where[$device]+=${where[$device]:+ and }$2
+		free=$(df --output=avail -BM "$dir" | tr -dc 0-9)
+		[ "$free" -ge "${need[$device]}" ] ||
+			die "$what needs ${need[$device]} MB in ${where[$device]}, where $free MB are free (KWARP_CACHE=DIR: another folder for downloads)"
+		shift 2
+	done
+}
+
 # Make the cache's folders, or fail if the cache cannot be written. This is done once for a script
 # and all scripts that it starts.
 need_cache() {

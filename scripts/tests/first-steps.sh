@@ -167,3 +167,23 @@ test_no-tools() {
 		env PATH="$bin" "$here/build-provider.sh" "$tree"
 	fails_with 'not installed: make gcc .*apt-get install build-essential\)' env PATH="$bin" "$here/build-module.sh" "$kdir"
 }
+
+# ----------------------------------------------------------------------- space
+
+# df_says MB: a stub of df with this much free space.
+df_says() {
+	rm -rf "$out/stubs"
+	stub df <<<"printf 'Avail\n%sM\n' $1"
+}
+
+test_space() {
+	local both
+	df_says 1500
+	# Both folders are on one file system, so their needs add up.
+	fails_with "trial needs 1600 MB in $out/a/b and $out, where 1500 MB are free" \
+		bash -c ". '$here/lib.sh'; need_space trial 900 '$out/a/b' 700 '$out'"
+	df_says 1600
+	both=$(PATH=$out/stubs:$PATH need_space trial 900 "$out/a/b" 700 "$out" 2>&1) || echo "1600 MB do not do: $both"
+	df_says 100
+	fails_with 'the demo needs [0-9]+ MB in .*, where 100 MB are free' env KWARP_CACHE="$out/none" "$here/demo.sh"
+}
