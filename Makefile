@@ -42,8 +42,8 @@ provider: ## build the libibverbs provider: RDMA_CORE=<rdma-core source tree>
 	@$(scripts)/build-provider.sh "$(RDMA_CORE)"
 
 .PHONY: check
-check: ## all tests that CI runs; ends with "N passed, N failed, N skipped"
-	@$(scripts)/check.sh
+check: ## all tests that CI runs; ends with "N passed, N failed, N skipped" [STEPS='lint kunit ...']
+	@$(scripts)/check.sh $(STEPS)
 
 .PHONY: check-all
 check-all: ## make check, and tests that take longer: other kernels, data races, mutants, soak

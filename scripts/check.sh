@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # make check: all tests that CI runs. A failed step does not stop the others. The last line is
-# "N passed, N failed, N skipped", counted by test case; the lines before it repeat the failures.
+# "N passed, N failed, N skipped", counted by test case; the lines before it repeat the failures, and
+# say which cases were skipped, and why, and how long each step took.
+#
+#   scripts/check.sh [STEP...]       (default: all; a wrong name prints the list)
 #
 # Two steps run at the same time as others: the tests of make install and of the packages, which
 # take long. The end-to-end suites and the benchmark run alone, because their cases have time
@@ -17,7 +20,11 @@ case ${1:-} in -h | --help) head_comment; exit ;; esac
 
 results=$KWARP_ROOT/build/check-results
 logs=$KWARP_ROOT/build/check
-names=()
+names=(lint selftest kunit fuzz provider-test install packages e2e bench e2e-debug)
+
+chosen() {
+	[[ " ${names[*]} " = *" $1 "* ]]
+}
 
 # step NAME COMMAND...: run the command, show its output, and keep its counts, the numbers of
 # passed, failed and skipped cases, which it writes to the file KWARP_RESULTS. If it writes none,
@@ -25,10 +32,12 @@ names=()
 step() {
 	local name=$1 status=0 start=$SECONDS counts=$logs/$1.counts
 	shift
+	chosen "$name" || return 0
 	echo "=== $name"
 	: >"$counts"
 	KWARP_RESULTS=$counts "$@" 2>&1 </dev/null | tee "$logs/$name.log" || status=${PIPESTATUS[0]}
 	echo "=== $name took $((SECONDS - start)) s"
+	echo "$name $((SECONDS - start)) s" >"$logs/$name.time"
 	if [ ! -s "$counts" ]; then
 		if [ "$status" -eq 0 ]; then echo "1 0 0"; else echo "0 1 0"; fi >"$counts"
 	fi
@@ -51,8 +60,37 @@ tell_failures() {
 	done
 }
 
+# Print the reasons for skipped cases, with the names of the cases.
+tell_skipped() {
+	local name
+	for name in "${names[@]}"; do
+		tr -d '\r' <"$logs/$name.log" | awk -v step="$name" '
+			/^ok .*# *SKIP/ {
+				why = $0; sub(/.*# *SKIP */, "", why)
+				which = $0; sub(/^ok +([0-9]+ +)?(- +)?/, "", which); sub(/ *# *SKIP.*/, "", which)
+				if (!n[why]++) whys[++w] = why
+				cases[why] = cases[why] " " which
+			}
+			END { for (i = 1; i <= w; i++) print "=== skipped in " step ": " whys[i] ":" cases[whys[i]] }'
+	done
+}
+
+# Print how long each step took, and all of them.
+tell_times() {
+	local name times=()
+	for name in "${names[@]}"; do
+		[ ! -s "$logs/$name.time" ] || times+=("$(cat "$logs/$name.time")")
+	done
+	echo "=== times: $(printf '%s, ' "${times[@]}")in all $SECONDS s"
+}
+
+for name in "$@"; do
+	chosen "$name" || die "no step '$name': there are ${names[*]}"
+done
+[ $# -eq 0 ] || names=("$@")
 need_root
 need_cache
+[ $# -gt 0 ] || [ -e "$KWARP_CACHE/kunit" ] || need_space "the first check" 9000 "$KWARP_CACHE" 1000 "$KWARP_ROOT/build"
 rm -rf "$logs"
 mkdir -p "$logs"
 # Install the packages now, because two steps that run at the same time would both do it.
@@ -60,7 +98,6 @@ mkdir -p "$logs"
 # After Ctrl-C, end the whole process group: the terminal's interrupt does not reach jobs in the
 # background.
 trap 'trap - TERM; kill 0' INT TERM
-names=(lint selftest kunit fuzz provider-test install packages e2e bench e2e-debug)
 # These two steps run at the same time as the steps from lint to provider-test. They work in
 # chroots, and use one processor most of the time.
 steps_beside() {
@@ -74,11 +111,12 @@ step selftest "$here/selftest.sh"
 step kunit "$here/kunit.sh"
 step fuzz "$here/fuzz.sh" 60
 step provider-test "$here/provider-test.sh"
-say "waiting for the tests of make install and of the packages, which have run at the same time"
+! chosen install && ! chosen packages || say "waiting for the tests of make install and of the packages, which have run at the same time"
 wait "$beside" || echo "=== the tests of make install and of the packages have ended early" >>"$logs/beside.told"
 cat "$logs/beside.told"
 # A step that did not begin counts as failed, too.
 for name in install packages; do
+	chosen "$name" || continue
 	[ -s "$logs/$name.counts" ] || echo "0 1 0" >"$logs/$name.counts"
 	touch "$logs/$name.log"
 done
@@ -90,6 +128,8 @@ step bench "$here/bench.sh" --short
 export KWARP_E2E_TIME=${KWARP_E2E_TIME:-$((5100 - SECONDS))}
 step e2e-debug "$here/e2e.sh" --kernel debug
 
+tell_skipped
+tell_times
 tell_failures
 for name in "${names[@]}"; do
 	cat "$logs/$name.counts"

@@ -187,3 +187,33 @@ test_space() {
 	df_says 100
 	fails_with 'the demo needs [0-9]+ MB in .*, where 100 MB are free' env KWARP_CACHE="$out/none" "$here/demo.sh"
 }
+
+# ------------------------------------------------------------------------ check
+
+# make check with named steps runs these only, and repeats why cases were skipped.
+test_check-steps() {
+	local tree=$out/check-steps said
+	rm -rf "$tree" "$out/stubs"
+	mkdir -p "$tree/scripts"
+	cp "$here"/{check.sh,lib.sh} "$tree/scripts/"
+	stub id <<<'echo 0'
+	printf '#!/bin/sh\n' >"$tree/scripts/host-packages.sh"
+	cat >"$tree/scripts/lint.sh" <<-'END'
+		#!/bin/sh
+		echo 'ok 1 one # SKIP no tool'
+		echo 'ok - two of it # SKIP no tool'
+		echo '0 0 2' >"$KWARP_RESULTS"
+	END
+	cat >"$tree/scripts/kunit.sh" <<-'END'
+		#!/bin/sh
+		echo 'not ok 1 three'
+		echo '0 1 0' >"$KWARP_RESULTS"
+		exit 1
+	END
+	chmod +x "$tree"/scripts/*.sh
+	! said=$(PATH=$out/stubs:$PATH "$tree/scripts/check.sh" lint kunit 2>&1) || echo "succeeds"
+	grep -qx '=== skipped in lint: no tool: one two of it' <<<"$said" &&
+		grep -qE '^=== times: lint [0-9]+ s, kunit [0-9]+ s, in all [0-9]+ s$' <<<"$said" &&
+		[ "$(tail -n 1 <<<"$said")" = '0 passed, 1 failed, 2 skipped' ] || echo "$said"
+	fails_with "no step 'lit'" "$tree/scripts/check.sh" lit
+}
