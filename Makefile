@@ -133,8 +133,12 @@ install: ## install on this machine, as root: DKMS module, provider, tools [RDMA
 uninstall: ## remove what make install has installed (as root)
 	@$(scripts)/uninstall.sh
 
+.PHONY: clean-cache
+clean-cache: ## remove the cache of downloads, kernels and guests (~/.cache/kwarp, KWARP_CACHE)
+	@$(scripts)/clean-cache.sh
+
 .PHONY: clean
-clean: ## remove what was built here, not the cache (~/.cache/kwarp, KWARP_CACHE)
+clean: ## remove what was built here, not the cache
 	@rm -rf build
 	@find drivers rdma-core-provider tools \( -name '*.o' -o -name '*.ko' -o -name '*.mod' -o -name '*.mod.c' \
 		-o -name '.*.cmd' -o -name modules.order -o -name Module.symvers \) -type f -delete 2>/dev/null || true

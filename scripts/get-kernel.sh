@@ -111,6 +111,7 @@ make_system() {
 		--aptopt="Acquire::Check-Valid-Until \"$check\"" \
 		--include="make,$compiler,libelf1t64" "$suite" "$dir/root" "$dir.list"
 	rm -f "$dir.list"
+	as_root sh -c 'rm -rf "$1"/dev/* && chown -R "$2" "$1"' sh "$dir/root" "$(id -u):$(id -g)"
 }
 
 # add_system ROOT HEADERS VERSION SUITE: for a kernel of sid, which needs a newer compiler than this

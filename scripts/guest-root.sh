@@ -98,6 +98,8 @@ make_root() {
 			>"$dir/rdma-core-version"
 	fi
 	pack "$dir/sysroot" >"$dir/root.cpio"
+	# The sysroot is only read from now on. It belongs to the user, who can then delete the cache.
+	as_root sh -c 'rm -rf "$1"/dev/* && chown -R "$2" "$1"' sh "$dir/sysroot" "$(id -u):$(id -g)"
 	say "the guest is made: $(du -sh "$dir/root.cpio" | cut -f1), rdma-core $(cat "$dir/rdma-core-version")"
 }
 

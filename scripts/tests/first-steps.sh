@@ -188,6 +188,25 @@ test_space() {
 	fails_with 'the demo needs [0-9]+ MB in .*, where 100 MB are free' env KWARP_CACHE="$out/none" "$here/demo.sh"
 }
 
+# ----------------------------------------------------------------------- cache
+
+# Each folder that a script makes in the cache is one that clean-cache.sh knows.
+test_clean-cache() {
+	local cache=$out/cache part
+	rm -rf "$cache"
+	mkdir -p "$cache"
+	for part in $(grep -rhoE 'cached "[a-z-]+/' "$here" | sed 's/^cached "//; s,/,,' | sort -u) apt apt-arm64 lock log provider kunit kunit-be; do
+		mkdir "$cache/$part"
+	done
+	echo mine >"$cache/mine"
+	KWARP_CACHE=$cache "$here/clean-cache.sh" 2>"$out/clean-cache.log"
+	[ "$(ls "$cache")" = mine ] || { echo "left:"; ls "$cache"; }
+	grep -q 'has other files, which stay: mine' "$out/clean-cache.log" || cat "$out/clean-cache.log"
+	rm "$cache/mine"
+	KWARP_CACHE=$cache "$here/clean-cache.sh" 2>"$out/clean-cache.log"
+	[ ! -e "$cache" ] || echo "the empty folder stays"
+}
+
 # ------------------------------------------------------------------------ check
 
 # make check with named steps runs these only, and repeats why cases were skipped.
