@@ -10,7 +10,7 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 tests=(reports harmless leak-case counting lint-dead-tools lint-words bench-judge bench-retry bench-excuse bench-rfc7306 perf-race order kwarpctl reference
-	apt-trouble apt-suites ticks no-root packages-of packages-fail no-tools space clean-cache
+	apt-trouble apt-suites ticks no-root packages-of packages-fail no-tools no-mounts space clean-cache
 	check-steps leaks)
 out=$KWARP_ROOT/build/selftest
 

@@ -203,6 +203,7 @@ check_suites "$@"
 # Make the folders first, as the user who owns them. Then run again as root, in a mount namespace.
 if [ "${KWARP_PACKAGES_NS:-}" != 1 ]; then
 	"$here/host-packages.sh" packages
+	need_mounts
 	need_cache
 	mkdir -p "$KWARP_CACHE/packages" "$out"
 	given=()

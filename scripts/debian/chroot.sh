@@ -40,6 +40,15 @@ chroot_make() {
 	as_root rm -f "$dir/root/etc/resolv.conf"
 }
 
+# Fail if a mount namespace cannot be made, as in a chroot whose root is no mount point, or in a
+# container that may not mount. Scripts call this at their beginning, because the packages take
+# minutes.
+need_mounts() {
+	local why
+	why=$(as_root unshare -m true 2>&1) || die "the chroots of Debian need a mount namespace, and there is none: $why" \
+		"(a chroot: make its folder a mount point by mount --bind DIR DIR before; a container: it must be privileged)"
+}
+
 # A chroot in the role of a machine: Debian's base, and the smallest kernel with headers. Packages
 # that kwarp's packages depend on, and programs for the tests, are downloaded but not installed.
 machine_has=(linux-headers-cloud-amd64 linux-image-cloud-amd64 systemd)

@@ -353,6 +353,7 @@ if [ "${KWARP_PACKAGES_NS:-}" != 1 ]; then
 	check_suites "$@"
 	[ $# -gt 0 ] || set -- bookworm trixie sid
 	"$here/host-packages.sh" packages
+	need_mounts
 	need_cache
 	rm -rf "$out"
 	mkdir -p "$out" "$KWARP_CACHE/machine"

@@ -118,6 +118,7 @@ boot() {
 case ${1:-} in -h | --help) head_comment; exit ;; esac
 if [ "${KWARP_SECURE_BOOT_NS:-}" != 1 ]; then
 	"$here/host-packages.sh" demo
+	need_mounts
 	need_cache
 	rm -rf "$out"
 	mkdir -p "$out" "$KWARP_CACHE/machine"

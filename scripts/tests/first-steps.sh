@@ -168,6 +168,17 @@ test_no-tools() {
 	fails_with 'not installed: make gcc .*apt-get install build-essential\)' env PATH="$bin" "$here/build-module.sh" "$kdir"
 }
 
+# The chroots need a mount namespace, and that is asked before minutes of work.
+test_no-mounts() {
+	rm -rf "$out/stubs"
+	stub id <<<'echo 0'
+	stub dpkg-query <<<'echo installed'
+	stub unshare <<<'echo "unshare: cannot change root filesystem propagation: Invalid argument" >&2; exit 1'
+	fails_with 'cannot change root filesystem propagation.*mount --bind DIR DIR' env KWARP_CACHE="$out/cache" \
+		"$here/debian/build-packages.sh" trixie
+	[ ! -e "$out/cache/packages" ] || echo "it has begun"
+}
+
 # ----------------------------------------------------------------------- space
 
 # df_says MB: a stub of df with this much free space.
