@@ -129,8 +129,10 @@ fetch_lists() {
 	line_of "$lists" >"$state/$lists.list.new"
 	mv "$state/$lists.list.new" "$state/$lists.list"
 	# Without this mode apt-get succeeds even if a mirror does not answer.
+	start_ticks "$log" "fetching lists"
 	apt-get -q "${opts[@]}" -o APT::Update::Error-Mode=any update >"$log" 2>&1 ||
 		die "no package lists of $lists: $(apt_trouble "$log")"
+	end_ticks
 	touch "$state/$lists.ready"
 }
 

@@ -34,6 +34,7 @@ in_colour() {
 
 die() {
 	local error=error:
+	[ -z "${ticks:-}" ] || end_ticks
 	! in_colour || error=$'\e[1;31merror:\e[0m'
 	printf '%s %s\n' "$error" "$*" >&2
 	exit 1
@@ -143,6 +144,7 @@ start_ticks() {
 
 end_ticks() {
 	kill "$ticks" 2>/dev/null || true
+	ticks=''
 }
 
 # tick_while PID LOG WHAT COMMAND...: the loop of start_ticks, as long as the process PID exists. A

@@ -19,7 +19,7 @@ add_modules() {
 	local out=$1 dir=$2 extra kwarp siw args=()
 	extra=$out/usr/lib/modules/$(cat "$dir/release")/extra
 	mkdir -p "$extra"
-	say "building the module for $(cat "$dir/release")"
+	say "building the module for $(cat "$dir/release"), which takes one to three minutes the first time"
 	[ ! -e "$dir/make-args" ] || mapfile -t args <"$dir/make-args"
 	kwarp=$(KWARP_QUIET=1 "$here/build-module.sh" "$dir/kdir" "${args[@]}")
 	cp "$kwarp" "$extra/"
