@@ -198,7 +198,7 @@ def pieces_of(name, text):
         return python_pieces(text)
     if DOCUMENT.match(name):
         return document_pieces(text)
-    if text.startswith("#!/usr/bin/env python3"):
+    if re.match("#!.*python3", text):
         return python_pieces(text)
     if HASH_FILE.match(name):
         return hash_pieces(text)

@@ -100,7 +100,8 @@ def check_abi(case):
 
 
 # A program that opens links with libibverbs.  It runs in a separate process, because a provider of
-# another release may crash.
+# another release may crash, and with -I, because Python would else look for modules in the current
+# folder, which may belong to another user.
 PROBE = """
 import ctypes, json, sys
 lib = ctypes.CDLL("libibverbs.so.1", use_errno=True)
@@ -124,7 +125,7 @@ print(json.dumps(found))
 def probe(host, names):
     """Open links with libibverbs.  Return two things: for each link that libibverbs lists an errno,
     0 for success (None if the program crashed), and the messages of libibverbs."""
-    result = host.run(sys.executable or "python3", "-c", PROBE, *names,
+    result = host.run(sys.executable or "/usr/bin/python3", "-I", "-c", PROBE, *names,
                       env={"VERBS_LOG_LEVEL": "1", "IBV_SHOW_WARNINGS": "1"})
     try:
         return json.loads(result.out.strip().splitlines()[-1]), result.err

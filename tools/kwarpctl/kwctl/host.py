@@ -153,7 +153,9 @@ class Host:
         return False
 
     def search_path(self):
-        return os.environ.get("PATH", "/usr/bin:/bin") + ":" + SBIN
+        """PATH without the current folder, which may belong to another user."""
+        folders = os.environ.get("PATH", "/usr/bin:/bin").split(":") + SBIN.split(":")
+        return ":".join(folder for folder in folders if folder.startswith("/"))
 
     def which(self, program):
         return shutil.which(program, path=self.search_path())

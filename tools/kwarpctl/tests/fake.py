@@ -65,7 +65,7 @@ class FakeHost(Host):
         self.programs[command] = Result(status, out, err)
 
     def run(self, *argv, timeout=10, env=None):
-        if argv[1:2] == ("-c",):
+        if argv[1:3] == ("-I", "-c"):
             return self.programs.get("probe", Result(1, "", ""))
         missing = Result(None, "", "%s is not installed" % argv[0])
         return self.programs.get(" ".join(argv), missing)
