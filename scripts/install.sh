@@ -184,8 +184,8 @@ rdma_core_source() {
 	fi
 	tag=v${version%-*}
 	"$here/get-source.sh" rdma-core --own "$version" || die "no source of rdma-core $version here, see above; upstream's will do:
-	git clone --depth 1 -b $tag $upstream /tmp/rdma-core-$tag
-	sudo make install RDMA_CORE=/tmp/rdma-core-$tag"
+	git clone --depth 1 -b $tag $upstream \$HOME/rdma-core-$tag
+	sudo make install RDMA_CORE=\$HOME/rdma-core-$tag"
 }
 
 # Fetch the source of rdma-core first, and install packages after that. A mirror often lacks the

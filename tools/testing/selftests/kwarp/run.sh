@@ -18,7 +18,7 @@
 #   --seed N           run the cases in a random order that N determines; with --profile debug the
 #                      order is always random
 #   --time SECONDS     skip cases that have not begun after this time
-#   --logs DIR         folder for logs: /out if it exists, else /tmp/kwarp-e2e
+#   --logs DIR         folder for logs: /out if it exists, else /run/kwarp-e2e/logs
 #   -h, --help         print this text
 #
 # Output is TAP. Exit status: 0 if all cases passed or were skipped, 1 if some failed or an option
@@ -241,7 +241,7 @@ tell_notes() {
 
 main() {
 	local list=0 set=all patterns=() chosen=() name time='' seed='' k=0 late=0
-	failed=0 LOGS=/tmp/kwarp-e2e
+	failed=0 LOGS=$RUN/logs
 	[ ! -d /out ] || LOGS=/out
 	parse "$@"
 	load_cases

@@ -15,7 +15,7 @@
 HERE=$(cd "$(dirname "$0")" && pwd)
 export PATH=$PATH:$HERE/../bin:$HERE/../tools:/usr/sbin:/sbin LC_ALL=C.UTF-8
 
-LOGS=/tmp/kwarp-soak
+LOGS=/run/kwarp-soak
 [ ! -d /out ] || LOGS=/out
 CASE_DIR=$LOGS/soak
 export CASE_DIR
