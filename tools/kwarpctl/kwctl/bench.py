@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from . import rdma
 from .host import Trouble
-from .show import table
+from .text import table
 
 TRIES = 5
 LIMIT = 60
@@ -219,8 +219,11 @@ class Server:
         for _ in range(100):
             if self.child.poll() is not None:
                 return "%s ends at once; run there: %s" % (test.program, " ".join(argv))
-            if any(port == self.port for _, port in rdma.listeners(self.host)):
-                return "ready"
+            try:
+                if any(port == self.port for _, port in rdma.listeners(self.host)):
+                    return "ready"
+            except Trouble as trouble:
+                return str(trouble)
             time.sleep(0.1)
         return "%s does not listen; run kwarpctl doctor there" % test.program
 

@@ -2,6 +2,7 @@
 """Checks of doctor: is the module kwarp installed and loaded, are the modules that programs need
 loaded, and what does the kernel log say?"""
 from .findings import ok, problem, warning
+from .host import Trouble
 
 SECURE_BOOT = "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 KEY = "/var/lib/dkms/mok.pub"
@@ -15,6 +16,8 @@ def loaded(host):
 def modinfo(host, field):
     """A field of modinfo for the module that modprobe would load; None if there is none."""
     result = host.run("modinfo", "-F", field, "kwarp")
+    if result.status is None:
+        raise Trouble("the program modinfo is missing: install the package kmod")
     return result.out.strip() if result.ok else None
 
 
@@ -127,7 +130,8 @@ def check_log(case):
     """Look for known texts in the kernel log, if the user may read it."""
     result = case.host.run("dmesg")
     if not result.ok:
-        return [ok("kernel log", "not checked: only root may read it here")]
+        return [ok("kernel log", "not checked: %s" % (
+            "only root may read it here" if case.host.uid else result.err or "dmesg fails"))]
     lines = result.out.splitlines()
     found = []
     for words, meaning, action in LOG:

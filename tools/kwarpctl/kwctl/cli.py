@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """Arguments of kwarpctl, and its main function, which prints each error as one line."""
 import argparse
+import io
 import ipaddress
 import os
 import signal
@@ -8,6 +9,7 @@ import sys
 
 from . import bench, check_module, doctor, explain, knobs, show
 from .host import Host, Trouble, Usage
+from .text import printable
 
 
 class Parser(argparse.ArgumentParser):
@@ -193,12 +195,14 @@ def quiet_stdout():
 def main(argv, host=None):
     """Run a command.  Errors are one line on stderr, never a traceback.  Return the exit status."""
     signal.signal(signal.SIGTERM, interrupt)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         status = run(argv, host or Host())
         sys.stdout.flush()
         return status
     except Trouble as trouble:
-        print("kwarpctl: %s" % trouble, file=sys.stderr)
+        print("kwarpctl: %s" % printable(str(trouble)), file=sys.stderr)
         return trouble.status
     except KeyboardInterrupt:
         return 130
@@ -207,5 +211,5 @@ def main(argv, host=None):
         return 141
     except Exception as error:  # pylint: disable=broad-except
         print("kwarpctl: this is a fault of kwarpctl itself, please report it: %s: %s"
-              % (type(error).__name__, error), file=sys.stderr)
+              % (type(error).__name__, printable(str(error))), file=sys.stderr)
         return 1

@@ -4,7 +4,7 @@ import json
 
 from . import check_counts, check_link, check_module, check_net, check_user, rdma
 from . import links as kw
-from .findings import PROBLEM, WARNING, Case, ok, problem
+from .findings import PROBLEM, WARNING, Case, problem, warning
 from .host import Trouble
 
 CHECKS = (
@@ -25,7 +25,7 @@ def run_check(check, case):
         return check(case)
     except Trouble as trouble:
         name = check.__name__.removeprefix("check_").replace("_", " ")
-        return [ok(name, "not checked: %s" % trouble)]
+        return [warning(name, "not checked: %s" % trouble, "mend that, and run this again")]
 
 
 # A file that exists if kwarp was installed from packages; make install puts kwarpctl elsewhere.
@@ -44,16 +44,17 @@ def by_packages(host, finding):
 def examine(host, args):
     """Run all checks, and return their findings.  If the program rdma is missing, links cannot be
     seen, which is a finding, too."""
-    findings, links, every = [], [], []
+    findings, links, every, interfaces = [], [], [], {}
     try:
         links = kw.find_links(host, args.link)
         every = kw.find_links(host) if args.link else links
+        interfaces = rdma.addresses(host)
     except Trouble as trouble:
         if trouble.status == 2:
             raise
         findings.append(problem("programs", str(trouble), "links cannot be seen without it"))
     case = Case(host=host, links=links, all_links=every, peer=args.peer,
-                port=args.port, interfaces=rdma.addresses(host))
+                port=args.port, interfaces=interfaces)
     findings += [f for check in CHECKS for f in run_check(check, case)]
     return [by_packages(host, finding) for finding in findings]
 

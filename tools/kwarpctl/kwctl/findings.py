@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from .text import printable
+
 OK, WARNING, PROBLEM = "ok", "warning", "problem"
 
 
@@ -14,8 +16,8 @@ class Finding(NamedTuple):
     action: str = ""
 
     def line(self):
-        return "%-8s %s: %s%s" % (self.level, self.subject, self.text,
-                                  "; " + self.action if self.action else "")
+        return printable("%-8s %s: %s%s" % (self.level, self.subject, self.text,
+                                            "; " + self.action if self.action else ""))
 
 
 def ok(subject, text):

@@ -52,13 +52,23 @@ def word_after(text):
     return (text or "?").rpartition(": ")[2]
 
 
+def rdma_of_link(host, name, *words):
+    """What `rdma WORDS` prints about a link; nothing if the link has been deleted meanwhile."""
+    try:
+        return rdma.rdma(host, *words)
+    except Trouble:
+        if host.exists("%s/%s" % (CLASS, name)):
+            raise
+        return []
+
+
 def netdev_of(host, name):
     """The name of a link's netdev.  For iWARP devices Linux 6.1 does not show it in sysfs; the
     program rdma shows it only in the network namespace of the netdev."""
     found = host.read("%s/%s/ports/1/gid_attrs/ndevs/0" % (CLASS, name))
     if found:
         return found
-    ports = rdma.rdma(host, "link", "show", name + "/1")
+    ports = rdma_of_link(host, name, "link", "show", name + "/1")
     return ports[0].get("netdev") if ports else None
 
 
@@ -139,6 +149,8 @@ def find_links(host, only=None):
     if only is not None and only not in names:
         known = "there is no link" if not names else "there are " + ", ".join(names)
         raise Trouble("no kwarp link is named '%s': %s" % (only, known), 2)
+    if not names:
+        return []
     devices = {d.get("ifname"): d for d in rdma.rdma(host, "dev", "show")}
     interfaces = rdma.addresses(host)
     links = []
@@ -167,6 +179,8 @@ def ends_of(entry):
 def find_connections(host, names):
     """Return two lists for the links NAMES: connections (queue pairs, and cm_ids that have no queue
     pair yet), and listeners."""
+    if not names:
+        return [], []
     ids = [i for i in rdma.rdma(host, "resource", "show", "cm_id") if i.get("ifname") in names]
     pairs = [q for q in rdma.rdma(host, "resource", "show", "qp") if q.get("ifname") in names]
     by_pair = {(i["ifname"], i["lqpn"]): i for i in ids if "lqpn" in i}

@@ -5,8 +5,8 @@ import sys
 import time
 
 from . import links as kw
-from . import rdma
 from .host import Trouble
+from .text import table
 
 # Operations: name in the printed table, and name of the count without its prefix tx_ or rx_.
 OPERATIONS = (("write", "writes"), ("send", "sends"), ("imm", "immediates"),
@@ -33,7 +33,7 @@ def counts_of(host, name):
 
 def counts_told(host, name):
     """Counts from the program rdma: sysfs has counts in the initial network namespace only."""
-    for entry in rdma.rdma(host, "statistic", "show", "link", name + "/1"):
+    for entry in kw.rdma_of_link(host, name, "statistic", "show", "link", name + "/1"):
         if entry.get("ifname") == name:
             return {count: value for count, value in entry.items()
                     if isinstance(value, int) and count not in ("ifindex", "port")}
@@ -85,13 +85,6 @@ def rows(rates):
     return found
 
 
-def right(lines):
-    """Lines of a table: the first two columns are aligned left, the numbers right."""
-    widths = [max(len(row[i]) for row in lines) for i in range(len(lines[0]))]
-    return ["  ".join(cell.ljust(w) if i < 2 else cell.rjust(w)
-                      for i, (cell, w) in enumerate(zip(row, widths))).rstrip() for row in lines]
-
-
 def check_counts(counts):
     if counts and not any(counts.values()):
         raise Trouble("the module has no counts: it is older than this command; run make install "
@@ -111,7 +104,7 @@ def print_rates(args, rates, seconds):
         return
     if sys.stdout.isatty() and args.count != 1:
         print("\033[H\033[2J", end="")
-    print("\n".join(right(rows(rates))), flush=True)
+    print("\n".join(table(rows(rates), numbers_from=2)), flush=True)
 
 
 def command(host, args):

@@ -1,43 +1,57 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """Calls of the programs rdma, ip and ss, and parsing of their output."""
 import json
+import re
 
 from .host import Trouble
 
 
+def output(host, *argv, package="iproute2"):
+    """What a program prints; Trouble if it is not installed, fails or does not end."""
+    result = host.run(*argv)
+    if result.status is None:
+        raise Trouble("the program %s is missing: install the package %s" % (argv[0], package))
+    if not result.ok:
+        said = result.err.splitlines() or ["exit status %d" % result.status]
+        raise Trouble("'%s' fails: %s" % (" ".join(argv), said[-1]))
+    return result.out
+
+
 def parse_list(text):
-    """Parse a list of objects from `rdma -j` or `ip -j`, which print nothing for an empty list."""
+    """Parse a list of objects from `rdma -j` or `ip -j`, which print nothing for an empty list, and
+    do not escape control characters in the names of processes.  ValueError: it is no such list."""
     text = text.strip()
     if not text:
         return []
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return []
+    found = json.loads(text, strict=False)
     if isinstance(found, dict):
         found = [found]
+    if not isinstance(found, list):
+        raise ValueError("no list")
     return [entry for entry in found if isinstance(entry, dict) and entry]
 
 
+def objects(host, *argv):
+    """The objects in the output of a program; Trouble if there is no output that can be parsed."""
+    try:
+        return parse_list(output(host, *argv))
+    except ValueError:
+        raise Trouble("the output of '%s' cannot be parsed" % " ".join(argv)) from None
+
+
 def rdma(host, *words):
-    """Objects that `rdma -j -d -d WORDS` prints; Trouble if the program is not installed."""
-    result = host.run("rdma", "-j", "-d", "-d", *words)
-    if result.status is None:
-        raise Trouble("the program rdma is missing: install the package iproute2")
-    return parse_list(result.out)
+    """Objects that `rdma -j -d -d WORDS` prints."""
+    return objects(host, "rdma", "-j", "-d", "-d", *words)
 
 
 def parse_system(text):
     """The mode of RDMA namespaces, shared or exclusive, as JSON or (old versions) as text."""
-    for entry in parse_list(text):
-        if "netns" in entry:
-            return entry["netns"]
-    words = text.split()
-    return words[words.index("netns") + 1] if "netns" in words[:-1] else None
+    found = re.search(r'\bnetns"?[: ]+"?(\w+)', text)
+    return found[1] if found else None
 
 
 def netns_mode(host):
-    return parse_system(host.run("rdma", "-j", "system", "show").out)
+    return parse_system(output(host, "rdma", "-j", "system", "show"))
 
 
 def split_address(text):
@@ -51,7 +65,7 @@ def split_address(text):
 def listeners(host):
     """Address and port of each listening TCP socket, including those of kwarp."""
     found = []
-    for line in host.run("ss", "-Hltn").out.splitlines():
+    for line in output(host, "ss", "-Hltn").splitlines():
         words = line.split()
         if len(words) >= 4:
             found.append(split_address(words[3]))
@@ -60,7 +74,7 @@ def listeners(host):
 
 def addresses(host):
     """For each interface its MTU, flags and addresses, and the addresses of VLANs on it."""
-    entries = parse_list(host.run("ip", "-j", "-d", "addr", "show").out)
+    entries = objects(host, "ip", "-j", "-d", "addr", "show")
     found = {}
     for entry in entries:
         own = [a.get("local") for a in entry.get("addr_info", []) if a.get("local")]

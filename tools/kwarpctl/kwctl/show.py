@@ -4,13 +4,7 @@ import json
 
 from . import links as kw
 from . import rates
-
-
-def table(rows):
-    """Lines of a table, each column as wide as its longest cell; the first row is the heading."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip()
-            for row in rows]
+from .text import printable, table
 
 
 def where(link):
@@ -71,7 +65,7 @@ def listener_rows(listening):
 def text(links, connections, listening):
     if not links:
         return "no links: rdma link add kw0 type kwarp netdev NETDEV adds one"
-    lines = [line for link in links for line in link_lines(link)]
+    lines = [printable(line) for link in links for line in link_lines(link)]
     if connections:
         lines += ["", *table(connection_rows(connections))]
     else:

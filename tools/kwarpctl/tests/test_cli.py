@@ -126,6 +126,19 @@ class Cli(Case):
             self.assertNotIn("Traceback", done.stderr)
             self.assertFalse(done.stdout if want else done.stderr)
 
+    def test_errors_are_printable(self):
+        self.host.says("rdma -j -d -d dev show", "", 1, "error: \x1b[31mevil\n")
+        status, out, err = self.run_cli("show")
+        self.assertEqual((status, out), (1, ""))
+        self.assertEqual(err, "kwarpctl: 'rdma -j -d -d dev show' fails: error: \\x1b[31mevil\n")
+
+    def test_letters_that_the_terminal_does_not_have(self):
+        self.host.put("/proc/69/comm", "\u20ac")
+        out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+        with contextlib.redirect_stdout(out):
+            self.assertEqual(cli.main(["show"], self.host), 0)
+        self.assertIn(b"\\u20ac (69)", out.buffer.getvalue())
+
     def test_nobody_reads(self):
         done = subprocess.run("'%s' '%s' explain 22 | true" % (sys.executable, COMMAND), shell=True,
                               capture_output=True, text=True, check=False)

@@ -10,6 +10,7 @@ import re
 from kwctl import check_counts, check_link, check_module, check_net, check_user, doctor, rdma
 from kwctl import links as kw
 from kwctl.findings import OK, PROBLEM, WARNING, Case as About
+from kwctl.host import Trouble
 
 from .fake import ROOT, Case
 
@@ -65,6 +66,17 @@ class Healthy(Checks):
         self.assertEqual([f["level"] for f in json.loads(out)].count("problem"), 1)
 
 
+    def test_a_program_that_fails(self):
+        self.host.says("rdma -j -d -d resource show cm_id", "[{", 0)
+        status, out = self.command()
+        self.assertEqual(status, 0)
+        self.assertRegex(out, "warning  ports: not checked: the output of 'rdma .*' cannot be parsed")
+        self.host.says("ip -j -d addr show", "", 1, "error: no memory")
+        status, out = self.command()
+        self.assertEqual(status, 1)
+        self.assertIn("problem  programs: 'ip -j -d addr show' fails: error: no memory", out)
+        self.assertNotIn("another network namespace", out)
+
     def test_packages(self):
         """If kwarp was installed from packages, the advice is to reinstall these, and not to
         run make install."""
@@ -85,6 +97,9 @@ class Module(Checks):
         self.unload()
         self.host.says("modinfo -F version kwarp", status=1)
         self.found(check_module.check_module, PROBLEM, "not installed for the kernel 6.12.0-test")
+        del self.host.programs["modinfo -F version kwarp"]
+        with self.assertRaisesRegex(Trouble, "package kmod"):
+            check_module.check_module(self.about())
 
     def test_not_loaded(self):
         self.unload()
@@ -141,6 +156,9 @@ class Module(Checks):
         self.found(check_module.check_log, PROBLEM, "has reported an error")
         self.host.says("dmesg", status=1)
         self.found(check_module.check_log, OK, "only root")
+        self.host.uid = 0
+        self.host.says("dmesg", status=None, err="dmesg is not installed")
+        self.found(check_module.check_log, OK, "not checked: dmesg is not installed")
 
 
 class Links(Checks):

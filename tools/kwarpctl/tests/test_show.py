@@ -4,15 +4,19 @@ import re
 
 from kwctl import links, netlink, rates, rdma, show
 from kwctl.host import Trouble
+from kwctl.text import printable, table
 
 from .fake import COUNTS, ROOT, Case
 
 
 class Parsers(Case):
     def test_lists(self):
-        for text in ("", "\n", "[]", "[{}]", "nonsense", "[1]"):
+        for text in ("", "\n", "[]", "[{}]", "[1]"):
             self.assertEqual(rdma.parse_list(text), [], text)
         self.assertEqual(rdma.parse_list('{"a":1}'), [{"a": 1}])
+        for text in ("nonsense", "5", '[{"a":1}'):
+            with self.assertRaises(ValueError):
+                rdma.parse_list(text)
 
     def test_system(self):
         self.assertEqual(rdma.parse_system("netns exclusive copy-on-fork on"), "exclusive")
@@ -34,6 +38,31 @@ class Parsers(Case):
         self.host.programs.clear()
         with self.assertRaisesRegex(Trouble, "iproute2"):
             links.find_links(self.host)
+
+    def test_programs_that_fail(self):
+        """A failure is not taken for an empty list."""
+        calls = {"rdma -j -d -d resource show cm_id": lambda: links.find_connections(self.host, ["kwlo"]),
+                 "rdma -j -d -d dev show": lambda: links.find_links(self.host),
+                 "rdma -j system show": lambda: rdma.netns_mode(self.host),
+                 "ip -j -d addr show": lambda: rdma.addresses(self.host),
+                 "ss -Hltn": lambda: rdma.listeners(self.host)}
+        for command, call in calls.items():
+            good = self.host.programs[command]
+            call()
+            for status, err in ((1, "error: broken"), (124, "rdma does not end"), (139, "")):
+                self.host.says(command, good.out, status, err)
+                with self.assertRaisesRegex(Trouble, re.escape("'%s' fails: " % command)):
+                    call()
+            if " -j -d" in command:
+                self.host.says(command, good.out[:-9])
+                with self.assertRaisesRegex(Trouble, "cannot be parsed"):
+                    call()
+            self.host.programs[command] = good
+
+    def test_printable(self):
+        self.assertEqual(printable("a\x1b[31m\nb\u202e\udc80\x9b0m"),
+                         "a\\x1b[31m\\nb\\u202e\\udc80\\x9b0m")
+        self.assertEqual(printable("rping (1) \u00e9"), "rping (1) \u00e9")
 
     def test_netlink(self):
         body = netlink.attribute(70, b"uverbs0\0") + netlink.attribute(73, b"\x77\x6b" + b"\0" * 6)
@@ -69,6 +98,12 @@ class Counts(Case):
                        '[{"ifindex":3,"ifname":"kwlo","port":1,"tx_octets":5,"rx_octets":6}]')
         self.assertEqual(rates.counts_of(self.host, "kwlo"), {"tx_octets": 5, "rx_octets": 6})
         self.host.says("rdma -j -d -d statistic show link kwlo/1", "[{}]")
+        self.assertEqual(rates.counts_of(self.host, "kwlo"), {})
+        self.host.says("rdma -j -d -d statistic show link kwlo/1", "", 1, "error: No such device")
+        with self.assertRaisesRegex(Trouble, "No such device"):
+            rates.counts_of(self.host, "kwlo")
+        # The link has been deleted meanwhile.
+        self.host.remove("/sys/class/infiniband/kwlo")
         self.assertEqual(rates.counts_of(self.host, "kwlo"), {})
 
 
@@ -153,6 +188,19 @@ class Connections(Case):
         found, _ = links.find_connections(self.host, ["kwlo"])
         self.assertEqual(found[0]["program"], "client")
 
+    def test_a_name_with_an_escape(self):
+        """Any user can name his process so; rdma does not escape the name."""
+        for name in ("\x1b[31mevil", "a\nb", "\x07"):
+            command = "rdma -j -d -d resource show cm_id"
+            self.host.says(command, self.host.programs[command].out.replace("rping", name))
+            found, listening = links.find_connections(self.host, ["kwlo", "kws"])
+            self.assertEqual((len(found), len(listening)), (2, 2))
+            self.host.put("/proc/69/comm", name)
+            words = show.text(links.find_links(self.host), *links.find_connections(
+                self.host, ["kwlo", "kws"]))
+            self.assertIn(printable(name), words)
+            self.assertTrue(all(line.isprintable() for line in words.split("\n")), words)
+
     def test_text(self):
         words = show.text(links.find_links(self.host),
                           *links.find_connections(self.host, ["kwlo", "kws"]))
@@ -180,7 +228,7 @@ class Rates(Case):
         self.assertEqual((found["tx"]["write"], found["rx"]["send"]), (15.0, 4.0))
         self.assertEqual((found["doorbells"], found["blocked"]), (3.0, 0.5))
         self.assertEqual((found["terminates_sent"], found["terminates_received"]), (2, 1))
-        lines = rates.right(rates.rows({"kwlo": found}))
+        lines = table(rates.rows({"kwlo": found}), numbers_from=2)
         self.assertEqual(len(lines), 3)
         self.assertRegex(lines[1], r"^kwlo  out +1 +50 +15 ")
         self.assertRegex(lines[2], r"^ +in +2 +25 ")
