@@ -3,12 +3,14 @@
 #
 # Completion of kwarpctl for bash.
 
+KWARPCTL_SYSFS=/sys/class/infiniband
+
 _kwarpctl_links() {
 	local link
-	for link in /sys/class/infiniband/*/kwarp; do
+	for link in "$KWARPCTL_SYSFS"/*/kwarp; do
 		[ -d "$link" ] || continue
 		link=${link%/kwarp}
-		echo "${link##*/}"
+		printf '%s\n' "${link##*/}"
 	done
 }
 
@@ -16,36 +18,68 @@ _kwarpctl_links() {
 # link that can be written; the other files in that folder are counts.
 _kwarpctl_knobs() {
 	local knob
-	for knob in /sys/class/infiniband/*/kwarp/*; do
+	for knob in "$KWARPCTL_SYSFS"/*/kwarp/*; do
 		[ -f "$knob" ] || continue
-		case $(stat -c %A "$knob") in ??w*) echo "${knob##*/}=" ;; esac
+		case $(stat -c %A "$knob") in ??w*) printf '%s=\n' "${knob##*/}" ;; esac
 	done | sort -u
 }
 
-# _kwarpctl_words COMMAND: print the words that may follow this command: its options, the names of
-# links and of knobs.  Without a COMMAND print all commands.
-_kwarpctl_words() {
+# Print the values of a knob that takes words; knobs that take numbers have none here.
+_kwarpctl_values() {
 	case $1 in
-	show) echo "--rates --interval --count --json --help $(_kwarpctl_links)" ;;
-	doctor) echo "--peer --port --json --help $(_kwarpctl_links)" ;;
-	set) echo "--keep --kept --json --help $(_kwarpctl_links) $(_kwarpctl_knobs)" ;;
-	explain) echo "--json --help" ;;
-	bench) echo "--server --link --port --json --help" ;;
-	*) echo "show doctor set explain bench --help --version" ;;
+	align | markers | peer_to_peer | rfc7306 | strict) printf '%s\n' on off ;;
+	crc) printf '%s\n' on off required ;;
+	congestion) { echo default; tr ' ' '\n' </proc/sys/net/ipv4/tcp_available_congestion_control; } 2>/dev/null ;;
+	mpa_rev) printf '%s\n' 1 2 ;;
+	rtr) printf '%s\n' send write read write,read send,write,read ;;
 	esac
 }
 
+# _kwarpctl_words COMMAND: print the words that may follow this command: its options, the names of
+# links, knobs and codes.  Without a COMMAND print all commands.
+_kwarpctl_words() {
+	case $1 in
+	show) printf '%s\n' --rates --interval --count --json --help; _kwarpctl_links ;;
+	doctor) printf '%s\n' --peer --port --json --help; _kwarpctl_links ;;
+	set) printf '%s\n' --keep --kept --json --help; _kwarpctl_links; _kwarpctl_knobs ;;
+	explain) printf '%s\n' --list --json --help; kwarpctl explain --list 2>/dev/null ;;
+	bench) printf '%s\n' --server --link --port --json --help ;;
+	*) printf '%s\n' show doctor set explain bench --help --version ;;
+	esac
+}
+
+# _kwarpctl_match WORD: of the lines of standard input, put those that begin with WORD into
+# COMPREPLY, quoted.  compgen -W would expand them: a link may have the name $(reboot).
+_kwarpctl_match() {
+	local line
+	while IFS= read -r line; do
+		[[ $line = "$1"* ]] || continue
+		case $line in *[!A-Za-z0-9_.,:=-]*) line=$(printf %q "$line") ;; esac
+		COMPREPLY+=("$line")
+	done
+}
+
 _kwarpctl() {
-	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=''
-	# Readline treats "=" as a word of its own.  Directly after KNOB= nothing of the value is
-	# typed yet, so the word to complete is empty.
-	[ "$word" != = ] || word=''
+	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command='' knob=''
 	[ "$COMP_CWORD" -lt 2 ] || command=${COMP_WORDS[1]}
+	# Readline treats "=" as a word of its own: directly after KNOB= the word to complete is "=",
+	# though nothing of the value is typed yet.
+	if [ "$word" = = ]; then
+		word='' knob=$before
+	elif [ "$before" = = ]; then
+		knob=${COMP_WORDS[COMP_CWORD - 2]}
+	fi
 	COMPREPLY=()
 	case $before in
-	--link) mapfile -t COMPREPLY < <(compgen -W "$(_kwarpctl_links)" -- "$word") ;;
+	--link) _kwarpctl_match "$word" < <(_kwarpctl_links) ;;
 	--peer | --port | --interval | --count | -i | -n) ;;
-	*) mapfile -t COMPREPLY < <(compgen -W "$(_kwarpctl_words "$command")" -- "$word") ;;
+	*)
+		if [ "$command" = set ] && [ -n "$knob" ]; then
+			_kwarpctl_match "$word" < <(_kwarpctl_values "$knob")
+		else
+			_kwarpctl_match "$word" < <(_kwarpctl_words "$command")
+		fi
+		;;
 	esac
 	case ${COMPREPLY[0]-} in *=) compopt -o nospace 2>/dev/null ;; esac
 }

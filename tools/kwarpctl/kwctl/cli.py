@@ -93,7 +93,8 @@ def add_explain(commands):
                                  "Terminate (1/2/02, 0x1202, DDP_U_NOBUF), a status of a "
                                  "completion (IBV_WC_WR_FLUSH_ERR, its text, its number), an "
                                  "event of rdma_cm or an errno (ECONNREFUSED, -111).")
-    parser.add_argument("code", nargs="+", metavar="CODE", help="code to explain")
+    parser.add_argument("code", nargs="*", metavar="CODE", help="code to explain")
+    parser.add_argument("--list", action="store_true", help="list the names of all codes")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -142,6 +143,8 @@ def check_args(args):
             raise Usage("--keep keeps the knobs that are set: give KNOB=VALUE, too")
         if args.json and (args.knobs or args.kept):
             raise Usage("--json shows the knobs: give no KNOB=VALUE and no --kept with it")
+    if args.command == "explain" and bool(args.code) == args.list:
+        raise Usage("give a CODE, or --list for the names of all codes")
     if args.command == "bench":
         if args.server and args.address:
             raise Usage("--server takes no ADDRESS: give one of the two")

@@ -140,6 +140,12 @@ def explain(text):
     return of_name(text)
 
 
+def names():
+    """All names that can be explained."""
+    return [t.name for t in TERMS] + ["IBV_WC_" + s.name for s in STATUSES] + \
+        ["RDMA_CM_EVENT_" + e.name for e in EVENTS] + [e.name for e in ERRNOS]
+
+
 def show(found):
     labels = (("meaning", ""), ("rfc", "see"), ("cause", "likely"), ("action", "do"))
     lines = []
@@ -154,6 +160,9 @@ def show(found):
 
 
 def command(args):
+    if args.list:
+        print(json.dumps(names(), indent=2) if args.json else "\n".join(names()))
+        return 0
     found = explain(" ".join(args.code))
     print(json.dumps(found, indent=2) if args.json else show(found))
     return 0

@@ -145,28 +145,16 @@ class Cli(Case):
         self.assertEqual(done.stderr, "")
 
 
-class Papers(Case):
-    """The manual page and the completion for bash name every option."""
+def commands():
+    """The parser of each command."""
+    return next(a for a in cli.make_parser()._actions if a.dest == "command").choices
 
-    def options(self):
-        parser = cli.make_parser()
-        commands = next(a for a in parser._actions if a.dest == "command").choices
-        for name, one in commands.items():
-            for action in one._actions:
+
+class ManualPage(Case):
+    def test_options(self):
+        text = (COMMAND.parent / "kwarpctl.8").read_text().replace("\\-", "-")
+        for parser in commands().values():
+            for action in parser._actions:
                 for option in action.option_strings:
                     if option.startswith("--") and option != "--help":
-                        yield name, option
-
-    def test_manual_page(self):
-        text = (COMMAND.parent / "kwarpctl.8").read_text().replace("\\-", "-")
-        for _, option in self.options():
-            self.assertIn(option, text)
-
-    def test_completion(self):
-        script = ". '%s'; COMP_WORDS=(kwarpctl %s %s); COMP_CWORD=2; _kwarpctl; " \
-            "echo ${COMPREPLY[@]}"
-        for name, option in self.options():
-            done = subprocess.run(
-                ["bash", "-c", script % (COMMAND.parent / "kwarpctl.bash", name, option)],
-                capture_output=True, text=True, check=False)
-            self.assertIn(option, done.stdout.split())
+                        self.assertTrue(option in text, option)
