@@ -19,7 +19,10 @@ from .host import Trouble
 from .text import table
 
 TRIES = 5
+# Seconds: for a test; and how long the server waits for the first request of a client, while other
+# clients wait for their turn.
 LIMIT = 60
+FIRST = 5
 HELLO = "kwarpctl bench 1"
 
 
@@ -130,6 +133,10 @@ class Line:
         self.file.write(text + "\n")
         self.file.flush()
 
+    def wait_up_to(self, seconds):
+        """Let hear() and say() fail after this time."""
+        self.sock.settimeout(seconds)
+
     def hear(self):
         """Read a line; "" if the peer has closed the connection.  The line's length is limited,
         because the peer may be any program."""
@@ -192,7 +199,7 @@ def client(host, args):
 # --------------------------------------------------------------------- server
 
 def start(argv):
-    return subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+    return subprocess.Popen(argv, cwd="/", stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                             stderr=subprocess.DEVNULL)
 
 
@@ -228,14 +235,17 @@ class Server:
         return "%s does not listen; run kwarpctl doctor there" % test.program
 
     def serve(self, line):
-        """Serve a client until it closes the connection or sends nonsense."""
+        """Serve a client until it closes the connection, sends nonsense or is silent for longer
+        than a test takes."""
         try:
+            line.wait_up_to(FIRST)
             line.say(HELLO)
             while True:
                 words = re.fullmatch(r"start (\d)", line.hear())
                 if not words or int(words[1]) >= len(TESTS):
                     return
                 line.say(self.start(int(words[1]), line.ipv6))
+                line.wait_up_to(LIMIT + FIRST)
         except OSError:
             pass
         finally:
@@ -257,14 +267,14 @@ def listen(port):
 def serve(host, args):
     server = Server(host, args.port + 1, args.link)
     with listen(args.port) as listener:
-        print("serving on port %d, perftest on %d; the client: kwarpctl bench ADDRESS (Ctrl-C "
-              "ends this)" % (args.port, args.port + 1), flush=True)
+        print("serving any host that connects to port %d (perftest: %d), so use a trusted network "
+              "only; the client: kwarpctl bench ADDRESS (Ctrl-C ends this)"
+              % (args.port, args.port + 1), flush=True)
         try:
             while True:
                 # Take the client's address from accept(): getpeername() fails if the client has
                 # already closed.
                 sock, peer = listener.accept()
-                sock.settimeout(5 * LIMIT)
                 with sock:
                     server.serve(Line(sock, peer[0]))
         finally:

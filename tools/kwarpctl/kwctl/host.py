@@ -165,7 +165,7 @@ class Host:
         full = dict(os.environ, LC_ALL="C", PATH=self.search_path(), **(env or {}))
         try:
             done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                                  errors="replace", timeout=timeout, env=full, check=False)
+                                  errors="replace", timeout=timeout, env=full, check=False, cwd="/")
         except FileNotFoundError:
             return Result(None, "", "%s is not installed" % argv[0])
         except subprocess.TimeoutExpired:

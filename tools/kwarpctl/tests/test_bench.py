@@ -3,6 +3,8 @@
 import socket
 import struct
 import threading
+import time
+from unittest import mock
 
 from kwctl import bench
 from kwctl.host import Result, Trouble
@@ -48,6 +50,9 @@ class FakeLine:
 
     def hear(self):
         return self.heard.pop(0)
+
+    def wait_up_to(self, seconds):
+        pass
 
 
 class Figures(Case):
@@ -187,6 +192,22 @@ class Runs(Case):
         with sock:
             self.server(None, 18516).serve(bench.Line(sock, peer[0]))
         self.assertEqual(self.children, [])
+
+    def test_silent_clients(self):
+        """Clients that send nothing, or stop in the middle, do not keep the server from others."""
+        listener = bench.listen(0)
+        self.addCleanup(listener.close)
+        server = self.server(None, 18516)
+        with mock.patch.multiple(bench, FIRST=0.1, LIMIT=0.1):
+            for words in ("", "start 0\n"):
+                with socket.create_connection(listener.getsockname()[:2]) as client:
+                    client.sendall(words.encode())
+                    sock, peer = listener.accept()
+                    begin = time.monotonic()
+                    with sock:
+                        server.serve(bench.Line(sock, peer[0]))
+                    self.assertLess(time.monotonic() - begin, 5)
+        self.assertEqual([c.ended for c in self.children], [True])
 
     def test_nobody_serves(self):
         with self.assertRaisesRegex(Trouble, "no .kwarpctl bench --server. at 127.0.0.1 port 1:"):
