@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 
-from . import bench, check_module, doctor, explain, knobs, show
+from . import VERSION, bench, check_module, doctor, explain, knobs, show
 from .host import Host, Trouble, Usage
 from .text import printable
 
@@ -115,7 +115,7 @@ def make_parser():
     parser = Parser(prog="kwarpctl", description="Show, check and configure kwarp, a software "
                     "iWARP device.", epilog="See the manual page kwarpctl(8) for details.")
     parser.add_argument("--version", action="store_true",
-                        help="print the versions of the module: loaded, installed")
+                        help="print the versions of kwarpctl and of the module")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     add_show(commands)
     add_doctor(commands)
@@ -129,8 +129,6 @@ def check_args(args):
     """Check combinations of arguments that argparse cannot check."""
     if args.version and args.command:
         raise Usage("--version takes no command: give one of the two")
-    if args.command is None and not args.version:
-        raise Usage("no command: give show, doctor, set, explain or bench; see kwarpctl --help")
     if args.command == "show":
         if not args.rates and (args.interval is not None or args.count is not None):
             raise Usage("-i and -n need --rates: give that, too")
@@ -167,13 +165,21 @@ def negative_numbers(argv):
     return argv
 
 
+def version(host):
+    print("kwarpctl %s" % VERSION)
+    try:
+        installed = check_module.modinfo(host, "version") or "none"
+    except Trouble:
+        installed = "unknown"
+    print("module: %s is loaded, %s installed" % (check_module.loaded(host) or "none", installed))
+    return 0
+
+
 def run(argv, host):
-    args = make_parser().parse_args(negative_numbers(argv))
+    args = make_parser().parse_args(negative_numbers(argv) or ["show"])
     check_args(args)
     if args.version:
-        print("kwarp: module %s is loaded, %s installed"
-              % (check_module.loaded(host) or "none", check_module.modinfo(host, "version") or "none"))
-        return 0
+        return version(host)
     if args.command == "show":
         return show.command(host, args)
     if args.command == "doctor":

@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import pathlib
+import re
 import subprocess
 import sys
 from unittest import mock
@@ -11,7 +12,7 @@ from unittest import mock
 from kwctl import cli
 from kwctl.bench import TESTS
 
-from .fake import Case
+from .fake import ROOT, Case
 
 COMMAND = pathlib.Path(__file__).parents[1] / "kwarpctl"
 
@@ -27,7 +28,7 @@ class Cli(Case):
         return status, out.getvalue(), err.getvalue()
 
     def test_wrong_arguments(self):
-        for line in ("", "nonsense", "--nonsense", "show --nonsense", "show a b", "show kw9",
+        for line in ("nonsense", "--nonsense", "show --nonsense", "show a b", "show kw9",
                      "show -i 1", "show -n 1", "show --rates -i 0", "show --rates -i x",
                      "show --rates -n 0", "show --rates -n -1", "show --rates -i nan",
                      "doctor kw9", "doctor --peer", "doctor --peer foo", "doctor --port 0",
@@ -44,10 +45,15 @@ class Cli(Case):
             self.assertNotIn("fault of kwarpctl", err, line)
 
     def test_version(self):
-        self.assertEqual(self.run_cli("--version"),
-                         (0, "kwarp: module 0.1.0 is loaded, 0.1.0 installed\n", ""))
+        here = re.search(r"^VERSION := (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)[1]
+        self.host.put("/sys/module/kwarp/version", "0.0.9")
+        self.assertEqual(self.run_cli("--version"), (
+            0, "kwarpctl %s\nmodule: 0.0.9 is loaded, 0.1.0 installed\n" % here, ""))
         self.host.remove("/sys/module/kwarp")
-        self.assertIn("module none is loaded", self.run_cli("--version")[1])
+        self.host.says("modinfo -F version kwarp", status=1)
+        self.assertIn("module: none is loaded, none installed", self.run_cli("--version")[1])
+        del self.host.programs["modinfo -F version kwarp"]
+        self.assertIn("none is loaded, unknown installed", self.run_cli("--version")[1])
         self.assertEqual(self.run_cli("--version", "show")[0], 2)
 
     def test_help(self):
@@ -68,6 +74,7 @@ class Cli(Case):
         status, out, _ = self.run_cli("show")
         self.assertEqual(status, 0)
         self.assertIn("kws: type kwarp-siw", out)
+        self.assertEqual(self.run_cli(), (0, out, ""))
         status, out, _ = self.run_cli("show", "kwlo", "--json")
         found = json.loads(out)
         self.assertEqual([link["name"] for link in found["links"]], ["kwlo"])
