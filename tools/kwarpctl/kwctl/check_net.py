@@ -5,8 +5,7 @@ import ipaddress
 import re
 import socket
 
-from . import links as kw
-from . import rdma
+from . import connections, rdma
 from .findings import ok, problem, warning
 
 IP_MTU, IP_MTU_DISCOVER, IP_PMTUDISC_DO = 14, 10, 2
@@ -118,7 +117,7 @@ def check_ports(case):
     if host.which("ss") is None:
         return [warning("ports", "not checked: the program ss is missing",
                         "install the package iproute2")]
-    _, ours = kw.find_connections(host, [link.name for link in case.links])
+    _, ours = connections.find_connections(host, [link.name for link in case.links])
     taken = {entry["local_port"] for entry in ours}
     found = []
     asked = {case.port: "you"} if case.port is not None and case.peer is None else USUAL_PORTS

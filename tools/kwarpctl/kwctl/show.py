@@ -2,9 +2,10 @@
 """kwarpctl show: tables of links, connections and listeners."""
 import json
 
+from . import connections as cm
 from . import links as kw
 from . import rates
-from .text import printable, table
+from .text import duration, octets, printable, table
 
 
 def where(link):
@@ -45,13 +46,27 @@ def process(entry):
     return "%s (%s)" % (entry["program"], pid) if pid else entry["program"]
 
 
+def state_of(entry):
+    """State of a connection: while it starts up that of the module's cm, with the time left."""
+    state = entry["state"] if entry["state"] != "-" else entry["cm_state"] or "-"
+    if entry["startup"] not in (None, "STREAM"):
+        state = entry["startup"]
+        if entry["ends_ms"] is not None:
+            state += " (%s left)" % duration(entry["ends_ms"])
+    if cm.stalled(entry):
+        state += " (stalled: no ACK for %s)" % duration(entry["quiet_ms"])
+    return state
+
+
 def connection_rows(connections):
-    rows = [("LINK", "QP", "STATE", "LOCAL", "REMOTE", "PROGRAM (PID)")]
+    rows = [("LINK", "QP", "STATE", "AGE", "SENT", "RECEIVED", "RETRANS", "LOCAL", "REMOTE",
+             "PROGRAM (PID)")]
     for c in connections:
-        state = c["state"] if c["state"] != "-" else c["cm_state"] or "-"
-        rows.append((c["link"], str(c["qp"]) if c["qp"] is not None else "-", state,
-                     end(c["local"], c["local_port"]), end(c["remote"], c["remote_port"]),
-                     process(c)))
+        again = c["retransmitted"]
+        rows.append((c["link"], str(c["qp"]) if c["qp"] is not None else "-", state_of(c),
+                     duration(c["age_ms"]), octets(c["sent"]), octets(c["received"]),
+                     "-" if again is None else str(again), end(c["local"], c["local_port"]),
+                     end(c["remote"], c["remote_port"]), process(c)))
     return rows
 
 
@@ -79,7 +94,7 @@ def command(host, args):
     if args.rates:
         return rates.command(host, args)
     links = kw.find_links(host, args.link)
-    connections, listening = kw.find_connections(host, [link.name for link in links])
+    connections, listening = cm.find_connections(host, [link.name for link in links])
     if args.json:
         print(json.dumps({"links": [link.as_dict() for link in links],
                           "connections": connections, "listeners": listening}, indent=2))

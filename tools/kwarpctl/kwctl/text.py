@@ -8,6 +8,31 @@ def printable(text):
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+def duration(milliseconds):
+    """A time in one unit: 3.1 s, 27 s, 5 min, 26 h, 12 d; "-" for None."""
+    if milliseconds is None:
+        return "-"
+    seconds = milliseconds / 1000
+    if seconds < 10:
+        return "%.1f s" % seconds
+    for limit, unit, name in ((120, 1, "s"), (7200, 60, "min"), (172800, 3600, "h")):
+        if seconds < limit:
+            return "%d %s" % (seconds / unit, name)
+    return "%d d" % (seconds / 86400)
+
+
+def octets(number):
+    """A number of octets with three digits: 812, 9.54K, 1.21M, 305G; "-" for None."""
+    if number is None:
+        return "-"
+    for unit in ("", "K", "M", "G", "T"):
+        if number < 1000 or unit == "T":
+            break
+        number /= 1024
+    digits = 0 if unit == "" or number >= 100 else 1 if number >= 10 else 2
+    return "%.*f%s" % (digits, number, unit)
+
+
 def table(rows, numbers_from=None):
     """Lines of a table, each column as wide as its longest cell; the first row is the heading.
     Columns from number NUMBERS_FROM on are aligned right."""

@@ -22,6 +22,13 @@ LISTENING = """LISTEN 0      16        10.99.0.1:7174 0.0.0.0:*
 LISTEN 0      16     10.98.0.1%v0:7174 0.0.0.0:*
 LISTEN 0      128            [::]:22 [::]:*
 """
+# Connections as the program ss prints them with -O, each in one line.
+SOCKETS = """ESTAB 0 92 10.99.0.1:51409 10.99.0.1:7174 cubic wscale:7,7 rto:204 rtt:0.852/1.091 \
+mss:1448 cwnd:95 bytes_sent:13710832 bytes_retrans:1448 bytes_acked:13709293 \
+bytes_received:13436152 segs_out:12137 busy:4572ms unacked:1 retrans:0/1 dsack_dups:1 minrtt:0.026
+ESTAB 0 0 10.99.0.1%lo:7174 10.99.0.1:51409 cubic bytes_acked:812 lastsnd:4 lastrcv:4 lastack:4
+SYN-SENT 0 1 10.98.0.1:40000 10.98.0.9:7174
+"""
 COUNTS = """tx_fpdus tx_octets tx_batches tx_blocked tx_no_memory tx_doorbells tx_writes tx_sends
 tx_immediates tx_read_requests tx_read_responses tx_atomic_requests tx_atomic_responses rx_fpdus
 rx_octets rx_runs rx_writes rx_sends rx_immediates rx_read_requests rx_read_responses
@@ -122,6 +129,7 @@ def put_programs(host):
     host.says("rdma -j system show", "netns shared privileged-qkey off monitor on copy-on-fork on")
     host.says("ip -j -d addr show", ADDRESSES)
     host.says("ss -Hltn", LISTENING)
+    host.says("ss -HtinO", SOCKETS)
     host.says("modinfo -F version kwarp", "0.1.0\n")
     host.says("modinfo -F srcversion kwarp", "ABC\n")
     host.says("dmesg", "[    1.5] kwarp: loading out-of-tree module taints kernel.\n")

@@ -2,11 +2,11 @@
 """Tests of kwarpctl show: links, connections and rates from recorded output."""
 import re
 
-from kwctl import links, netlink, rates, rdma, show
+from kwctl import connections, links, netlink, rates, rdma, show
 from kwctl.host import Trouble
-from kwctl.text import printable, table
+from kwctl.text import duration, octets, printable, table
 
-from .fake import COUNTS, ROOT, Case
+from .fake import COUNTS, ROOT, SOCKETS, Case
 
 
 class Parsers(Case):
@@ -41,10 +41,11 @@ class Parsers(Case):
 
     def test_programs_that_fail(self):
         """A failure is not taken for an empty list."""
-        calls = {"rdma -j -d -d resource show cm_id": lambda: links.find_connections(self.host, ["kwlo"]),
+        calls = {"rdma -j -d -d resource show cm_id": lambda: connections.find_connections(self.host, ["kwlo"]),
                  "rdma -j -d -d dev show": lambda: links.find_links(self.host),
                  "rdma -j system show": lambda: rdma.netns_mode(self.host),
                  "ip -j -d addr show": lambda: rdma.addresses(self.host),
+                 "ss -HtinO": lambda: connections.find_connections(self.host, ["kwlo"]),
                  "ss -Hltn": lambda: rdma.listeners(self.host)}
         for command, call in calls.items():
             good = self.host.programs[command]
@@ -163,7 +164,7 @@ class Links(Case):
 
 class Connections(Case):
     def test_connections(self):
-        found, listening = links.find_connections(self.host, ["kwlo", "kws"])
+        found, listening = connections.find_connections(self.host, ["kwlo", "kws"])
         self.assertEqual([(c["qp"], c["state"], c["local"], c["local_port"], c["remote_port"],
                            c["pid"], c["program"]) for c in found],
                          [(2, "RTS", "10.99.0.1", 51409, 7174, 69, "rping"),
@@ -174,18 +175,60 @@ class Connections(Case):
     def test_pending_and_without_address(self):
         self.host.says("rdma -j -d -d resource show cm_id", '[{"ifname":"kwlo","cm-idn":9,'
                        '"state":"CONNECT","comm":"[nvme_rdma]","dst-addr":"192.0.2.9:4420"}]')
-        found, _ = links.find_connections(self.host, ["kwlo"])
+        found, _ = connections.find_connections(self.host, ["kwlo"])
         self.assertEqual([(c["qp"], c["local"], c["remote"], c["program"]) for c in found],
                          [(2, "", "", "rping"), (3, "", "", "rping"),
                           (None, "", "192.0.2.9", "[nvme_rdma]")])
         self.assertIn("[nvme_rdma]", show.text(links.find_links(self.host), found, []))
 
+    def test_units(self):
+        for value, want in ((None, "-"), (0, "0.0 s"), (9949, "9.9 s"), (27000, "27 s"),
+                            (121000, "2 min"), (7200000, "2 h"), (10 ** 9, "11 d")):
+            self.assertEqual(duration(value), want)
+        for value, want in ((None, "-"), (0, "0"), (999, "999"), (1000, "0.98K"), (10240, "10.0K"),
+                            (1 << 20, "1.00M"), (305 << 30, "305G"), (5000 << 40, "5000T")):
+            self.assertEqual(octets(value), want)
+
+    def test_a_connection_that_starts_up(self):
+        """While TCP connects, the state of the queue pair is INIT."""
+        for command in ("qp", "cm_id"):
+            command = "rdma -j -d -d resource show " + command
+            text = self.host.programs[command].out.replace('"RTS"', '"INIT"')
+            self.host.says(command, text.replace(
+                '"drv_state":"STREAM","drv_state_ms":9792',
+                '"drv_state":"CONNECT","drv_state_ms":3130,"drv_ends_ms":26870'))
+        found, _ = connections.find_connections(self.host, ["kwlo"])
+        words = show.connection_rows(found)
+        self.assertEqual(words[1][2:4], ("CONNECT (26 s left)", "3.1 s"))
+        self.assertEqual(words[2][2:4], ("INIT", "-"))
+
+    def test_a_stalled_connection(self):
+        """Data waits for an ACK, and TCP has run into its timeout several times."""
+        def state(more):
+            self.host.says("ss -HtinO", SOCKETS.replace("unacked:1", more))
+            found, _ = connections.find_connections(self.host, ["kwlo"])
+            return show.connection_rows(found)[1][2]
+        self.assertEqual(state("unacked:1 lastack:12300 backoff:5"),
+                         "RTS (stalled: no ACK for 12 s)")
+        # A rule of this host's firewall drops the segments, which thus do not count as sent.
+        self.assertEqual(state("backoff:3 lastack:2936 notsent:604"),
+                         "RTS (stalled: no ACK for 2.9 s)")
+        for more in ("lastack:12300", "unacked:1 lastack:900 backoff:2", "unacked:1 lastack:60000",
+                     "unacked:1 lastack:60000 backoff:1"):
+            self.assertEqual(state(more), "RTS", more)
+
+    def test_without_a_socket(self):
+        """The connection of another namespace."""
+        self.host.says("ss -HtinO", "")
+        found, _ = connections.find_connections(self.host, ["kwlo"])
+        self.assertEqual(show.connection_rows(found)[1][4:7], ("-", "-", "-"))
+
     def test_other_devices(self):
-        self.assertEqual(links.find_connections(self.host, ["kw9"]), ([], []))
+        self.assertEqual(connections.find_connections(self.host, ["kw9"]), ([], []))
 
     def test_name_of_a_process(self):
         self.host.put("/proc/69/comm", "client")
-        found, _ = links.find_connections(self.host, ["kwlo"])
+        found, _ = connections.find_connections(self.host, ["kwlo"])
         self.assertEqual(found[0]["program"], "client")
 
     def test_a_name_with_an_escape(self):
@@ -193,19 +236,20 @@ class Connections(Case):
         for name in ("\x1b[31mevil", "a\nb", "\x07"):
             command = "rdma -j -d -d resource show cm_id"
             self.host.says(command, self.host.programs[command].out.replace("rping", name))
-            found, listening = links.find_connections(self.host, ["kwlo", "kws"])
+            found, listening = connections.find_connections(self.host, ["kwlo", "kws"])
             self.assertEqual((len(found), len(listening)), (2, 2))
             self.host.put("/proc/69/comm", name)
-            words = show.text(links.find_links(self.host), *links.find_connections(
+            words = show.text(links.find_links(self.host), *connections.find_connections(
                 self.host, ["kwlo", "kws"]))
             self.assertIn(printable(name), words)
             self.assertTrue(all(line.isprintable() for line in words.split("\n")), words)
 
     def test_text(self):
         words = show.text(links.find_links(self.host),
-                          *links.find_connections(self.host, ["kwlo", "kws"]))
+                          *connections.find_connections(self.host, ["kwlo", "kws"]))
         for part in ("kwlo: type kwarp, netdev lo, port ACTIVE LinkUp, 40 Gb/sec, MTU 65536",
-                     "10.97.0.1 (v0.7)", "10.99.0.1:51409  10.99.0.1:7174   rping (69)",
+                     "10.97.0.1 (v0.7)", "kwlo  2   RTS    9.8 s  13.1M  12.8M     1        10.99.0.1:51409  10.99.0.1:7174   "
+                     "rping (69)", "kwlo  3   RTS    -      812    0         0 ",
                      "kws   10.98.0.1:7174"):
             self.assertIn(part, words)
         self.assertIn("no links", show.text([], [], []))
