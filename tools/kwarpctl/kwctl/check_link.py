@@ -7,24 +7,32 @@ from .check_module import loaded
 from .findings import ok, problem, warning
 
 
+FEW = 3
+
+
 def check_netns(case):
     """Are the network devices of the links in this network namespace?"""
     mode = rdma.netns_mode(case.host)
-    found = []
-    # A link in another namespace is a problem if this namespace has no link, else only a warning.
-    make = warning if case.local_links() else problem
-    for link in case.links:
-        if not link.here:
-            found.append(make(
-                "namespace", "%s is on %s, which is in another network namespace: programs here "
-                "cannot connect through it" % (link.name, link.netdev or "a network device"),
-                "run the program there (ip netns exec NS ...), or add a link for a network "
-                "device of this namespace"))
+    away = [link for link in case.links if not link.here]
+    if away and not case.local_links():
+        return [problem("namespace", "%s: in another network namespace, so programs here cannot "
+                        "connect through any link" % names_of(away), "run the program there (ip "
+                        "netns exec NS ...), or add a link for a network device of this "
+                        "namespace")]
     if mode == "exclusive" and not case.links:
-        found.append(warning("namespace", "RDMA namespaces are exclusive, and no link is in this "
-                             "one", "move the link here: rdma dev set LINK netns NS"))
-    return found or [ok("namespace", "RDMA namespaces are %s, and each link that is seen has its "
-                        "network device here" % (mode or "shared"))]
+        return [warning("namespace", "RDMA namespaces are exclusive, and no link is in this one",
+                        "move the link here: rdma dev set LINK netns NS")]
+    if away:
+        return [ok("namespace", "%s: in another network namespace, for the programs there"
+                   % names_of(away))]
+    return [ok("namespace", "RDMA namespaces are %s, and each link that is seen has its network "
+               "device here" % (mode or "shared"))]
+
+
+def names_of(links):
+    """Links with their network devices; of many links only the first, and the number of all."""
+    named = ["%s on %s" % (link.name, link.netdev or "?") for link in links[:FEW]]
+    return ", ".join(named) + (" and %d more" % (len(links) - FEW) if len(links) > FEW else "")
 
 
 def check_links(case):

@@ -111,18 +111,16 @@ def check_tcp(case, connect=try_tcp):
 # ---------------------------------------------------------------------- ports
 
 def check_ports(case):
-    """Look for ordinary TCP sockets that listen on a port that an RDMA program needs: kwarp could
-    not listen on that port."""
+    """Look for who listens on a port that an RDMA program needs: if it is an ordinary TCP socket,
+    kwarp cannot listen there."""
     host = case.host
-    if host.which("ss") is None:
-        return [warning("ports", "not checked: the program ss is missing",
-                        "install the package iproute2")]
     _, ours = connections.find_connections(host, [link.name for link in case.links])
-    taken = {entry["local_port"] for entry in ours}
     found = []
     asked = {case.port: "you"} if case.port is not None and case.peer is None else USUAL_PORTS
     for port, user in sorted(asked.items()):
-        if port in taken:
+        here = [entry for entry in ours if entry["local_port"] == port]
+        if here:
+            found += [listener(port, entry, user) for entry in here]
             continue
         others = [address for address, number in rdma.listeners(host) if number == port]
         if others:
@@ -133,6 +131,16 @@ def check_ports(case):
     if found:
         return found
     return [ok("ports", "no ordinary socket has " + ", ".join(map(str, sorted(asked))))]
+
+
+def listener(port, entry, user):
+    """Tell who listens on a port.  If the user asked for the port, he may want to use it."""
+    text = "%s (%s) listens on %s through %s" % (entry["program"], entry["pid"] or "kernel",
+                                                 entry["local"], entry["link"])
+    if user != "you":
+        return ok("port %d" % port, text)
+    return warning("port %d" % port, text, "rdma_bind_addr() of another program would get "
+                   "EADDRINUSE there: end that program, unless it is yours, or use another port")
 
 
 # ------------------------------------------------------------------- firewall

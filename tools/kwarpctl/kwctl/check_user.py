@@ -149,9 +149,9 @@ def check_opened(host, link, error, words):
     if error == 0:
         return ok(subject, "libibverbs opens it")
     if error is None:
-        return problem(subject, "libibverbs finds no provider for it", "see provider, above")
+        return problem(subject, "libibverbs finds no provider for it", "see the provider")
     if link.uverbs and not host.may_open("/dev/infiniband/" + link.uverbs):
-        return problem(subject, "its device file cannot be opened", "see device files, below")
+        return problem(subject, "its device file cannot be opened", "see the device files")
     if "none of the ABI versions" in words:
         return problem(subject, "module and provider have no version of the ABI in common",
                        "run make install, rmmod kwarp, and add the link again")
@@ -168,7 +168,7 @@ def check_device_files(case):
     for name in files:
         path = "/dev/infiniband/" + name
         if not case.host.exists(path):
-            found.append(problem("device file", "%s is missing" % path, "see the modules, above; "
+            found.append(problem("device file", "%s is missing" % path, "see the modules; "
                                  "a container gets it with --device " + path))
         elif not case.host.may_open(path):
             found.append(problem("device file", "you may not open %s" % path, "join its group, "

@@ -73,6 +73,8 @@ def add_doctor(commands):
                         help="check the way to this address, too")
     parser.add_argument("--port", type=port, metavar="PORT", help="port of the program: with "
                         "--peer try TCP to that port, else check that it is free on this host")
+    parser.add_argument("-q", "--quiet", action="store_true",
+                        help="print problems and warnings only")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """kwarpctl doctor: find out why programs cannot connect."""
 import json
+import os
+import sys
 
 from . import check_counts, check_link, check_module, check_net, check_user, rdma
 from . import links as kw
-from .findings import PROBLEM, WARNING, Case, problem, warning
+from .findings import LEVELS, OK, PROBLEM, WARNING, Case, problem, warning
 from .host import Trouble
 
 CHECKS = (
@@ -66,12 +68,19 @@ def summary(findings):
                                            warnings, "" if warnings == 1 else "s")
 
 
+def colours():
+    """May the output have colours?  See https://no-color.org."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and \
+        os.environ.get("TERM", "dumb") != "dumb"
+
+
 def command(host, args):
-    findings = examine(host, args)
+    findings = sorted(examine(host, args), key=lambda f: list(LEVELS).index(f.level))
+    shown = [f for f in findings if f.level != OK or not args.quiet]
     if args.json:
-        print(json.dumps([f._asdict() for f in findings], indent=2))
+        print(json.dumps([f._asdict() for f in shown], indent=2))
     else:
-        for finding in findings:
-            print(finding.line())
+        for finding in shown:
+            print(finding.line(colours()))
         print(summary(findings))
     return 1 if any(f.level == PROBLEM for f in findings) else 0

@@ -6,6 +6,8 @@ from typing import NamedTuple
 from .text import printable
 
 OK, WARNING, PROBLEM = "ok", "warning", "problem"
+# From the most severe on: the level, and its colour in a terminal (red, yellow, green).
+LEVELS = {PROBLEM: "31", WARNING: "33", OK: "32"}
 
 
 class Finding(NamedTuple):
@@ -15,9 +17,12 @@ class Finding(NamedTuple):
     text: str
     action: str = ""
 
-    def line(self):
-        return printable("%-8s %s: %s%s" % (self.level, self.subject, self.text,
-                                            "; " + self.action if self.action else ""))
+    def line(self, colours=False):
+        level = "%-8s" % self.level
+        if colours:
+            level = "\033[%sm%s\033[0m" % (LEVELS[self.level], level)
+        return level + printable(" %s: %s%s" % (self.subject, self.text,
+                                                "; " + self.action if self.action else ""))
 
 
 def ok(subject, text):

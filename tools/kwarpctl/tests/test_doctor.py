@@ -6,13 +6,14 @@ import errno
 import io
 import json
 import re
+from unittest import mock
 
 from kwctl import check_counts, check_link, check_module, check_net, check_user, doctor, rdma
 from kwctl import links as kw
-from kwctl.findings import OK, PROBLEM, WARNING, Case as About
+from kwctl.findings import OK, PROBLEM, WARNING, Case as About, Finding
 from kwctl.host import Trouble
 
-from .fake import ROOT, Case
+from .fake import ROOT, Case, put_link
 
 KWLO = "/sys/class/infiniband/kwlo"
 IBVERBS = "/usr/lib/x86_64-linux-gnu/libibverbs"
@@ -48,7 +49,7 @@ class Healthy(Checks):
         self.assertEqual(takes_case - set(doctor.CHECKS), set())
 
     def command(self, **more):
-        args = argparse.Namespace(link=None, peer=None, port=None, json=False)
+        args = argparse.Namespace(link=None, peer=None, port=None, json=False, quiet=False)
         vars(args).update(more)
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
@@ -65,6 +66,26 @@ class Healthy(Checks):
         status, out = self.command(json=True)
         self.assertEqual([f["level"] for f in json.loads(out)].count("problem"), 1)
 
+    def test_order(self):
+        """The findings that matter come first; --quiet leaves out the others."""
+        self.host.put(KWLO + "/kwarp/crc", "required")
+        self.host.put(KWLO + "/ports/1/state", "1: DOWN")
+        lines = self.command()[1].splitlines()
+        self.assertEqual([line.split()[0] for line in lines[:3]], ["problem", "warning", "ok"])
+        self.assertEqual(self.command(quiet=True)[1].splitlines(), lines[:2] + lines[-1:])
+        found = json.loads(self.command(quiet=True, json=True)[1])
+        self.assertEqual([f["level"] for f in found], ["problem", "warning"])
+
+    def test_colours(self):
+        with mock.patch("sys.stdout") as stdout:
+            for tty, env, want in ((True, {"TERM": "xterm"}, True),
+                                   (True, {"TERM": "xterm", "NO_COLOR": "1"}, False),
+                                   (True, {"TERM": "dumb"}, False), (True, {}, False),
+                                   (False, {"TERM": "xterm"}, False)):
+                stdout.isatty.return_value = tty
+                with mock.patch.dict("os.environ", env, clear=True):
+                    self.assertEqual(doctor.colours(), want)
+        self.assertEqual(Finding(OK, "a", "b\x1b").line(True), "\033[32mok      \033[0m a: b\\x1b")
 
     def test_a_program_that_fails(self):
         self.host.says("rdma -j -d -d resource show cm_id", "[{", 0)
@@ -190,14 +211,21 @@ class Links(Checks):
 
     def test_namespace(self):
         self.host.put(KWLO + "/ports/1/gid_attrs/ndevs/0", "far0")
-        # The programs of this namespace can still use the link kws, so the finding about kwlo is
-        # only a warning.
-        self.found(check_link.check_netns, WARNING, "kwlo is on far0, which is in another")
+        # The programs of this namespace can still use the link kws.
+        self.found(check_link.check_netns, OK, "kwlo on far0: in another")
         self.host.put(KWLO + "/ports/1/state", "1: DOWN")
         for finding in check_link.check_links(self.about()):
             self.assertNotIn("kwlo", finding.line())
         self.host.put("/sys/class/infiniband/kws/ports/1/gid_attrs/ndevs/0", "far1")
-        self.found(check_link.check_netns, PROBLEM, "kwlo is on far0, which is in another")
+        self.found(check_link.check_netns, PROBLEM, "kwlo on far0, kws on far1: in another")
+
+    def test_many_namespaces(self):
+        for number in range(100):
+            put_link(self.host, "c%d" % number, "eth%d" % number, 2 + number)
+        findings = check_link.check_netns(self.about())
+        self.assertEqual([f.line() for f in findings], [
+            "ok       namespace: c0 on eth0, c1 on eth1, c10 on eth10 and 97 more: in another "
+            "network namespace, for the programs there"])
 
     def test_exclusive_namespaces(self):
         self.host.remove("/sys/class/infiniband")
@@ -330,13 +358,17 @@ class Net(Checks):
 
     def test_ports(self):
         self.found(check_net.check_ports, PROBLEM, "port 22: an ordinary TCP socket", port=22)
-        self.found(check_net.check_ports, OK, "no ordinary socket has 7174", port=7174)
+        self.found(check_net.check_ports, OK, "no ordinary socket has 7175", port=7175)
+        self.found(check_net.check_ports, WARNING, r"port 7174: rping \(66\) listens on 10.99.0.1 "
+                   "through kwlo", port=7174)
+        self.found(check_net.check_ports, OK, r"port 7174: rping \(70\) listens on 10.98.0.1")
         self.host.says("rdma -j -d -d resource show cm_id", "[]")
         self.found(check_net.check_ports, WARNING, "port 7174: an ordinary TCP socket")
 
     def test_ss_is_missing(self):
-        del self.host.programs["ss -Hltn"]
-        self.found(check_net.check_ports, WARNING, "ss is missing")
+        del self.host.programs["ss -Hltn"], self.host.programs["ss -HtinO"]
+        with self.assertRaisesRegex(Trouble, "ss is missing: install the package iproute2"):
+            check_net.check_ports(self.about())
 
     def test_nft(self):
         self.host.says("nft list ruleset", """table inet filter {
