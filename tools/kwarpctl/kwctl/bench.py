@@ -7,6 +7,7 @@ client.  perftest's server closes its first listener and opens a second one on t
 client that connects in between is refused, or waits for ever.  So the client may ask for the same
 test again, and the server then starts a new perftest.
 """
+import ipaddress
 import json
 import re
 import socket
@@ -15,7 +16,7 @@ import time
 from typing import NamedTuple
 
 from . import rdma
-from .host import Trouble
+from .host import Trouble, Usage
 from .text import table
 
 TRIES = 5
@@ -179,15 +180,15 @@ def measure(host, line, number, argv):
         found = parse(result.out, TESTS[number])
         if found is not None:
             return found
-    raise Trouble("%s: %s; run kwarpctl doctor --peer ADDRESS"
+    raise Trouble("%s: %s; run kwarpctl doctor --peer HOST"
                   % (TESTS[number].program, why(result.out + "\n" + result.err)))
 
 
-def client(host, args):
-    line = call(args.address, args.port)
+def client(host, args, address):
+    line = call(address, args.port)
     results = []
     for number, test in enumerate(TESTS):
-        argv = argv_of(host, test, args.port + 1, args.link, line.ipv6) + [args.address]
+        argv = argv_of(host, test, args.port + 1, args.link, line.ipv6) + [address]
         results.append((test, measure(host, line, number, argv)))
     if args.json:
         print(json.dumps([dict(test=t.program, octets=t.size, **r) for t, r in results], indent=2))
@@ -268,7 +269,7 @@ def serve(host, args):
     server = Server(host, args.port + 1, args.link)
     with listen(args.port) as listener:
         print("serving any host that connects to port %d (perftest: %d), so use a trusted network "
-              "only; the client: kwarpctl bench ADDRESS (Ctrl-C ends this)"
+              "only; the client: kwarpctl bench HOST (Ctrl-C ends this)"
               % (args.port, args.port + 1), flush=True)
         try:
             while True:
@@ -282,5 +283,11 @@ def serve(host, args):
 
 
 def command(host, args):
+    if args.server:
+        need_perftest(host)
+        return serve(host, args)
+    address = host.resolve(args.address)
+    if ipaddress.ip_address(address).is_loopback:
+        raise Usage("rdma_cm finds no device for %s: give another address of the host" % address)
     need_perftest(host)
-    return serve(host, args) if args.server else client(host, args)
+    return client(host, args, address)

@@ -24,18 +24,20 @@ def probe_peer(peer):
     try:
         with socket.socket(socket.AF_INET6 if v6 else socket.AF_INET, socket.SOCK_DGRAM) as sock:
             sock.setsockopt(level, IPV6_MTU_DISCOVER if v6 else IP_MTU_DISCOVER, IP_PMTUDISC_DO)
-            sock.connect((peer, 9))
+            # Not (peer, 9): connect() would ignore the interface in fe80::1%eth0.
+            sock.connect(socket.getaddrinfo(peer, 9, type=socket.SOCK_DGRAM)[0][4])
             mtu = sock.getsockopt(level, IPV6_MTU if v6 else IP_MTU)
             return {"local": sock.getsockname()[0].split("%")[0], "mtu": mtu, "errno": 0}
     except OSError as error:
         return {"local": None, "mtu": None, "errno": error.errno or errno.EIO}
 
 
-def interface_of(case, address):
+def interface_of(case, address, scope):
     """The interface that has an address, and the link on it; the link of a VLAN may be on the
-    device below the VLAN."""
+    device below the VLAN.  SCOPE is the interface of a link-local address, which several may have,
+    or ""."""
     for name, entry in case.interfaces.items():
-        if address in entry["addresses"]:
+        if address in entry["addresses"] and scope in ("", name):
             for link in case.all_links or case.links:
                 if link.netdev == name or name in link.vlans:
                     return name, link
@@ -51,12 +53,16 @@ def check_peer(case, probe=probe_peer):
     if ipaddress.ip_address(case.peer).is_loopback:
         return [problem("peer", "rdma_cm finds no device for %s" % case.peer,
                         "use another address of this host")]
+    address, _, scope = case.peer.partition("%")
+    if ipaddress.ip_address(address).is_link_local and ":" in address and not scope:
+        return [problem("peer", "%s is a link-local address, which each interface may reach"
+                        % address, "give the interface, too: --peer %s%%NETDEV" % address)]
     way = probe(case.peer)
     if way["errno"]:
         return [problem("peer", "there is no route to %s: %s"
                         % (case.peer, errno.errorcode.get(way["errno"], way["errno"])),
                         "see ip route get " + case.peer)]
-    name, link = interface_of(case, way["local"])
+    name, link = interface_of(case, way["local"], scope)
     if link is None:
         return [problem("peer", "the route to %s leaves through %s (%s), which has no link"
                         % (case.peer, name or "an interface", way["local"]),
@@ -68,7 +74,7 @@ def check_peer(case, probe=probe_peer):
 
 
 def check_path_mtu(case, link, mtu):
-    if link.mtu is None or case.peer in link.all_addresses():
+    if link.mtu is None or case.peer.partition("%")[0] in link.all_addresses():
         return []
     if mtu < link.mtu:
         return [warning("MTU", "the path to %s has MTU %d, but %s has %d"

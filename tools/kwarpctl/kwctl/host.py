@@ -9,6 +9,7 @@ import fcntl
 import os
 import resource
 import shutil
+import socket
 import stat
 import subprocess
 import tempfile
@@ -133,6 +134,17 @@ class Host:
             return os.stat(self.path(path)).st_ctime
         except OSError:
             return None
+
+    def resolve(self, name):
+        """The address of a host name, or the address itself: of several addresses the one that
+        programs would try first."""
+        try:
+            found = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError) as error:
+            raise Usage("'%s' is neither an IP address nor the name of a host: %s"
+                        % (name, getattr(error, "strerror", None) or error)) from None
+        address, scope = found[0][4][0], (found[0][4][3:] or (0,))[0]
+        return "%s%%%s" % (address, socket.if_indextoname(scope)) if scope else address
 
     def release(self):
         return os.uname().release

@@ -3,8 +3,10 @@
 import os
 import pathlib
 import shutil
+import socket
 import tempfile
 import unittest
+from unittest import mock
 
 from kwctl.host import Host, Result
 from kwctl.links import KNOBS
@@ -52,6 +54,7 @@ class FakeHost(Host):
         self.lock_all = False
         self.times = {}
         self.drivers = {0: 0x6b77, 1: 18}
+        self.names = {"node1": "10.98.0.9", "self": "127.0.1.1"}
 
     def put(self, path, data=""):
         full = pathlib.Path(self.path(path))
@@ -88,6 +91,14 @@ class FakeHost(Host):
 
     def changed(self, path):
         return self.times.get(path, 1000.0) if self.exists(path) else None
+
+    def resolve(self, name):
+        def known(asked, *more, **options):
+            return getaddrinfo(self.names.get(asked, asked), *more, **options,
+                               flags=socket.AI_NUMERICHOST)
+        getaddrinfo = socket.getaddrinfo
+        with mock.patch("socket.getaddrinfo", known):
+            return super().resolve(name)
 
     def release(self):
         return "6.12.0-test"

@@ -34,7 +34,7 @@ class Cli(Case):
                      "doctor kw9", "doctor --peer", "doctor --peer foo", "doctor --port 0",
                      "doctor --port 65536", "doctor --port x", "doctor a b", "explain",
                      "explain nonsense", "explain 0xzz", "explain 1/2", "bench", "bench foo",
-                     "bench --server 192.0.2.1", "bench 192.0.2.1 --port 65535", "bench ::1",
+                     "bench --server 192.0.2.1", "bench 192.0.2.1 --port 65535", "bench ::1", "bench self",
                      "bench --port -1", "set", "set kw9", "set kwlo crc", "set kwlo =on",
                      "set kwlo crc=", "set kwlo foo=1", "set kwlo --keep", "set kwlo --kept crc=on",
                      "set kwlo --kept --keep", "set kwlo crc=on --json", "set kwlo --kept --json"):

@@ -11,7 +11,7 @@ from unittest import mock
 from kwctl import check_counts, check_link, check_module, check_net, check_user, doctor, rdma
 from kwctl import links as kw
 from kwctl.findings import OK, PROBLEM, WARNING, Case as About, Finding
-from kwctl.host import Trouble
+from kwctl.host import Trouble, Usage
 
 from .fake import ROOT, Case, put_link
 
@@ -341,6 +341,25 @@ class Net(Checks):
     def test_loopback(self):
         self.found(check_net.check_peer, PROBLEM, "finds no device for 127.0.0.1",
                    peer="127.0.0.1")
+
+    def test_names(self):
+        for name, want in (("node1", "10.98.0.9"), ("10.98.0.9", "10.98.0.9"), ("::1", "::1"),
+                           ("fe80::1%lo", "fe80::1%lo"), ("fe80::1%1", "fe80::1%lo")):
+            self.assertEqual(self.host.resolve(name), want)
+        for name in ("node2", "fe80::1%nope", "", "a" * 70, "."):
+            with self.assertRaisesRegex(Usage, "neither an IP address nor the name of a host: ."):
+                self.host.resolve(name)
+
+    def test_link_local(self):
+        self.found(check_net.check_peer, PROBLEM, "fe80::1%NETDEV", peer="fe80::1")
+        here = "fe80::9ca4:f6ff:fe21:aae8"
+        text = self.host.run("ip", "-j", "-d", "addr", "show").out
+        self.host.says("ip -j -d addr show", text.replace('"local":"::1"', '"local":"%s"' % here))
+        for scope, link in (("v0", "kws"), ("lo", "kwlo")):
+            self.found(lambda case: check_net.check_peer(case, self.way(local=here)), OK,
+                       "is reached through %s, from" % link, peer="fe80::1%" + scope)
+        way = check_net.probe_peer("fe80::1%lo")
+        self.assertNotEqual(way["errno"], errno.EINVAL)
 
     def test_tcp(self):
         for error, level, words in ((0, OK, "answers"),
