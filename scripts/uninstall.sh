@@ -57,7 +57,7 @@ found=$(kwarp_packages)
 stop_units
 unload_module
 remove_module
-rm -rf /usr/src/kwarp-[0-9]* /var/cache/kwarp /usr/local/lib/kwarpctl /usr/local/share/kwarp
+rm -rf /usr/src/kwarp-[0-9]* /var/cache/kwarp /run/kwarp /usr/local/lib/kwarpctl /usr/local/share/kwarp
 rm -f /usr/lib/*/libibverbs/libkwarp-rdmav*.so /etc/libibverbs.d/kwarp.driver /usr/local/share/man/man7/kwarp.7 \
 	/usr/local/bin/kwarpctl /usr/local/share/man/man8/kwarpctl.8 /usr/local/share/bash-completion/completions/kwarpctl \
 	/etc/systemd/system/kwarp@.service /etc/systemd/system/sys-subsystem-net-devices-*.device.wants/kwarp@*.service

@@ -40,7 +40,7 @@ _kwarpctl_values() {
 _kwarpctl_words() {
 	case $1 in
 	show) printf '%s\n' --rates --interval --count --json --help; _kwarpctl_links ;;
-	doctor) printf '%s\n' --peer --port --quiet --json --help; _kwarpctl_links ;;
+	doctor) printf '%s\n' --peer --port --all --quiet --json --help; _kwarpctl_links ;;
 	set) printf '%s\n' --keep --kept --json --help; _kwarpctl_links; _kwarpctl_knobs ;;
 	explain) printf '%s\n' --list --json --help; kwarpctl explain --list 2>/dev/null ;;
 	bench) printf '%s\n' --server --link --port --json --help ;;

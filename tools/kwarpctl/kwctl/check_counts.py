@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """Checks of doctor: values of knobs (settings of a link) that hinder some peers, and counts of a
 link that point to the cause of a problem."""
-from . import rates
+from . import history, rates
 from .findings import ok, warning
+from .text import duration
 
 # Each row: knob, a value that hinders some peers, the effect of that value, what to do.
 KNOBS = (
@@ -74,7 +75,7 @@ COUNTS = (
 )
 
 
-def grown(counts, name, base, share):
+def points(counts, name, base, share):
     value = counts.get(name, 0)
     if base is None:
         return value > 0
@@ -82,18 +83,31 @@ def grown(counts, name, base, share):
 
 
 def check_counts(case):
-    """Warn of each count of a link that points to a cause.  Counts begin when the link is added."""
-    found = []
+    """Warn of each count of a link that points to a cause, and has grown since an earlier run or,
+    if the user wants that, since the link was added."""
+    host = case.host
+    known, now = history.load(host), host.now()
+    found, old = [], []
     for link in case.links:
-        counts = rates.counts_of(case.host, link.name)
+        counts = rates.counts_of(host, link.name)
         if not counts:
             found.append(warning("counts of " + link.name, "the module has none",
                                  "run make install, rmmod kwarp, and add the links again"))
             continue
+        known[link.name] = history.moved_on(known, link, counts, now)
+        growth, age = history.grown(known[link.name], counts, now)
+        if case.all_counts:
+            growth, age = counts, None
+        since = "since the link was added" if age is None else "in the last %s" \
+            % duration(1000 * age)
         for name, base, share, meaning, action in COUNTS:
-            if grown(counts, name, base, share):
-                found.append(warning("count %s of %s" % (name, link.name), "%d since the link was "
-                                     "added: %s" % (counts[name], meaning), action))
+            if points(growth, name, base, share):
+                found.append(warning("count %s of %s" % (name, link.name), "%d %s: %s"
+                                     % (growth[name], since, meaning), action))
+            elif points(counts, name, base, share):
+                old.append("%s of %s %d" % (name, link.name, counts[name]))
+    history.remember(host, known)
     if case.links and not found:
-        found.append(ok("counts", "none that points to a cause"))
+        found.append(ok("counts", "none that points to a cause" + (
+            " has grown lately; before (--all): " + ", ".join(old) if old else "")))
     return found

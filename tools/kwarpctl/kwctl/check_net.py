@@ -7,6 +7,7 @@ import socket
 
 from . import connections, rdma
 from .findings import ok, problem, warning
+from .text import duration
 
 IP_MTU, IP_MTU_DISCOVER, IP_PMTUDISC_DO = 14, 10, 2
 IPV6_MTU, IPV6_MTU_DISCOVER = 24, 23
@@ -112,6 +113,20 @@ def check_tcp(case, connect=try_tcp):
                         "drops the packets: let the port through at both ends")]
     return [problem("TCP", "%s: %s" % (where, errno.errorcode.get(error, error)),
                     "see ip route get " + case.peer)]
+
+
+def check_stalls(case):
+    """Look for connections whose data waits, and of which the peer acknowledges nothing."""
+    found = []
+    ours, _ = connections.find_connections(case.host, [link.name for link in case.local_links()])
+    for entry in filter(connections.stalled, ours):
+        found.append(warning(
+            "connection to %s port %d" % (entry["remote"], entry["remote_port"]),
+            "data of %s (%s) waits, and nothing was acknowledged for %s"
+            % (entry["program"], entry["pid"] or "kernel", duration(entry["quiet_ms"])),
+            "is the peer up, and does ping reach it? If it does, large packets may get lost on the "
+            "way: lower the MTU, or try sysctl net.ipv4.tcp_mtu_probing=1"))
+    return found or [ok("connections", "%d, none of which waits in vain" % len(ours))]
 
 
 # ---------------------------------------------------------------------- ports

@@ -64,6 +64,8 @@ def add_doctor(commands):
                         help="check the way to this host, too: a name or an address")
     parser.add_argument("--port", type=port, metavar="PORT", help="port of the program: with "
                         "--peer try TCP to that port, else check that it is free on this host")
+    parser.add_argument("--all", action="store_true", help="judge counts since the link was added, "
+                        "and not since an earlier run")
     parser.add_argument("-q", "--quiet", action="store_true",
                         help="print problems and warnings only")
     parser.add_argument("--json", action="store_true", help="print JSON")

@@ -15,7 +15,8 @@ CHECKS = (
     check_user.check_provider, check_user.check_abi, check_user.check_open,
     check_user.check_device_files, check_user.check_memlock,
     check_link.check_neighbours, check_net.check_ports, check_net.check_peer,
-    check_net.check_tcp, check_net.check_firewall, check_counts.check_knobs,
+    check_net.check_tcp, check_net.check_stalls, check_net.check_firewall,
+    check_counts.check_knobs,
     check_counts.check_counts, check_module.check_log,
 )
 
@@ -55,7 +56,7 @@ def examine(host, args):
         if trouble.status == 2:
             raise
         findings.append(problem("programs", str(trouble), "links cannot be seen without it"))
-    case = Case(host=host, links=links, all_links=every, port=args.port,
+    case = Case(host=host, links=links, all_links=every, port=args.port, all_counts=args.all,
                 peer=host.resolve(args.peer) if args.peer else None, interfaces=interfaces)
     findings += [f for check in CHECKS for f in run_check(check, case)]
     return [by_packages(host, finding) for finding in findings]

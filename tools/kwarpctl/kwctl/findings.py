@@ -45,6 +45,7 @@ class Case:
     all_links: list = field(default_factory=list)
     peer: str | None = None
     port: int | None = None
+    all_counts: bool = False
     interfaces: dict = field(default_factory=dict)
 
     def local_links(self):

@@ -13,6 +13,7 @@ import socket
 import stat
 import subprocess
 import tempfile
+import time
 from typing import NamedTuple
 
 from . import netlink
@@ -145,6 +146,10 @@ class Host:
                         % (name, getattr(error, "strerror", None) or error)) from None
         address, scope = found[0][4][0], (found[0][4][3:] or (0,))[0]
         return "%s%%%s" % (address, socket.if_indextoname(scope)) if scope else address
+
+    def now(self):
+        """Seconds since boot."""
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
 
     def release(self):
         return os.uname().release

@@ -32,6 +32,7 @@ class Link:
     version: str
     uverbs: str | None
     abi: int | None
+    index: int | None = None
     mtu: int | None = None
     up: bool | None = None
     here: bool = True
@@ -131,6 +132,7 @@ def one_link(host, name, device):
         physical=word_after(host.read(base + "/ports/1/phys_state")),
         speed=(host.read(base + "/ports/1/rate") or "?").partition(" (")[0],
         version=host.read(base + "/fw_ver") or "?", uverbs=uverbs, abi=abi, knobs=knobs,
+        index=device.get("ifindex"),
         changed={k: v for k, v in knobs.items() if v != usual[k]})
 
 

@@ -54,6 +54,7 @@ class FakeHost(Host):
         self.lock_all = False
         self.times = {}
         self.drivers = {0: 0x6b77, 1: 18}
+        self.clock = 1000.0
         self.names = {"node1": "10.98.0.9", "self": "127.0.1.1"}
 
     def put(self, path, data=""):
@@ -99,6 +100,9 @@ class FakeHost(Host):
         getaddrinfo = socket.getaddrinfo
         with mock.patch("socket.getaddrinfo", known):
             return super().resolve(name)
+
+    def now(self):
+        return self.clock
 
     def release(self):
         return "6.12.0-test"

@@ -8,12 +8,13 @@ import json
 import re
 from unittest import mock
 
-from kwctl import check_counts, check_link, check_module, check_net, check_user, doctor, rdma
+from kwctl import check_counts, check_link, check_module, check_net, check_user, doctor, history
+from kwctl import rdma
 from kwctl import links as kw
 from kwctl.findings import OK, PROBLEM, WARNING, Case as About, Finding
 from kwctl.host import Trouble, Usage
 
-from .fake import ROOT, Case, put_link
+from .fake import DEVICES, ROOT, SOCKETS, Case, put_link
 
 KWLO = "/sys/class/infiniband/kwlo"
 IBVERBS = "/usr/lib/x86_64-linux-gnu/libibverbs"
@@ -49,7 +50,8 @@ class Healthy(Checks):
         self.assertEqual(takes_case - set(doctor.CHECKS), set())
 
     def command(self, **more):
-        args = argparse.Namespace(link=None, peer=None, port=None, json=False, quiet=False)
+        args = argparse.Namespace(link=None, peer=None, port=None, json=False, quiet=False,
+                                  all=False)
         vars(args).update(more)
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
@@ -375,6 +377,12 @@ class Net(Checks):
         self.assertGreater(way["mtu"], 1000)
         self.assertIn(check_net.try_tcp("127.0.0.1", 1), (errno.ECONNREFUSED, errno.ETIMEDOUT))
 
+    def test_stalls(self):
+        self.found(check_net.check_stalls, OK, "2, none of which waits")
+        self.host.says("ss -HtinO", SOCKETS.replace("unacked:1", "unacked:9 lastack:5100 backoff:4"))
+        self.found(check_net.check_stalls, WARNING, r"connection to 10.99.0.1 port 7174: data of "
+                   r"rping \(69\) waits, and nothing was acknowledged for 5.1 s; .*tcp_mtu_probing")
+
     def test_ports(self):
         self.found(check_net.check_ports, PROBLEM, "port 22: an ordinary TCP socket", port=22)
         self.found(check_net.check_ports, OK, "no ordinary socket has 7175", port=7175)
@@ -454,6 +462,54 @@ class Counts(Checks):
                 lines = [f.line() for f in check_counts.check_counts(self.about())]
                 self.assertFalse([line for line in lines if name in line])
             self.count(name, 0)
+
+    def lines(self, after=0, **more):
+        """What a run of root prints about counts, so many seconds after the last run."""
+        self.host.uid = 0
+        self.host.clock += after
+        return [f.line() for f in check_counts.check_counts(self.about(**more))]
+
+    def test_counts_of_last_week(self):
+        self.count("no_receive", 3)
+        self.assertIn("warning  count no_receive of kwlo: 3 since the link was added: ", self.lines()[0])
+        self.assertIn("3 since the link was added: ", self.lines(60)[0])
+        self.count("crc_errors", 2)
+        self.assertEqual(len(self.lines(60)), 2)
+        self.assertRegex(self.lines(3600)[0], "count crc_errors of kwlo: 2 in the last 62 min: ")
+        self.assertEqual(self.lines(7200), [
+            "ok       counts: none that points to a cause has grown lately; before (--all): "
+            "no_receive of kwlo 3, crc_errors of kwlo 2"])
+        self.assertEqual(len(self.lines(all_counts=True)), 2)
+        self.count("no_receive", 5)
+        self.assertIn("count no_receive of kwlo: 2 in the last 2 h", self.lines(60)[0])
+
+    def test_counts_of_a_link_that_was_added_anew(self):
+        self.count("no_receive", 3)
+        self.lines()
+        self.assertIn("ok ", self.lines(3600)[0])
+        self.host.says("rdma -j -d -d dev show", DEVICES.replace('"ifindex":0', '"ifindex":5'))
+        self.assertIn("3 since the link was added", self.lines(1)[0])
+
+    def test_counts_as_a_user(self):
+        """A user sees what has grown since root's run, and writes nothing."""
+        self.count("no_receive", 3)
+        self.found(check_counts.check_counts, WARNING, "3 since the link was added")
+        self.assertFalse(self.host.exists(history.FILE))
+        self.lines()
+        text = self.host.read(history.FILE)
+        self.host.uid = 1000
+        self.host.clock += 3600
+        self.found(check_counts.check_counts, OK, "none that points to a cause has grown lately")
+        self.assertEqual(self.host.read(history.FILE), text)
+
+    def test_a_file_with_nonsense(self):
+        self.count("no_receive", 3)
+        for text in ("", "{", "[]", '{"kwlo": 5}', '{"kwlo": {"index": 0}}',
+                     '{"kwlo": {"index": 0, "last": {"time": "x"}}}',
+                     '{"kwlo": {"index": 0, "last": {"time": 1, "counts": {"no_receive": "x"}}}}',
+                     '{"kwlo": {"index": 0, "base": [], "last": {"time": 1, "counts": {}}}}'):
+            self.host.put(history.FILE, text)
+            self.assertIn("no_receive", self.lines()[0])
 
     def test_no_counts(self):
         self.host.remove(KWLO + "/ports/1/hw_counters")
