@@ -4,9 +4,10 @@ import json
 import sys
 import time
 
+from . import connections
 from . import links as kw
 from .host import Trouble
-from .text import table
+from .text import end, process, table
 
 # Operations: name in the printed table, and name of the count without its prefix tx_ or rx_.
 OPERATIONS = (("write", "writes"), ("send", "sends"), ("imm", "immediates"),
@@ -18,6 +19,11 @@ TERMINATES = ("term_sent_rdmap", "term_sent_ddp", "term_sent_mpa")
 TERMINATES_IN = ("term_received_rdmap", "term_received_ddp", "term_received_mpa",
                  "term_received_other")
 MIB = 1024 * 1024
+# Columns that are shown even if all their values are 0, what is told about a connection, and the
+# number of connections that are shown.
+ALWAYS = ("MiB/s", "FPDU/s")
+SHOWN = ("link", "qp", "local", "local_port", "remote", "remote_port", "program", "pid")
+MOST = 20
 
 
 def counts_of(host, name):
@@ -42,7 +48,25 @@ def counts_told(host, name):
 
 def sample(host, names):
     counts = {name: counts_of(host, name) for name in names}
-    return time.monotonic(), counts
+    found, _ = connections.find_connections(host, names)
+    return time.monotonic(), counts, {key_of(c): c for c in found if c["sent"] is not None}
+
+
+def key_of(entry):
+    return tuple(entry[part] for part in ("link", "qp", "local", "local_port", "remote",
+                                          "remote_port"))
+
+
+def connection_rates(before, after, seconds):
+    """MiB per second of TCP's octets for each connection that is in both samples, the busiest
+    first."""
+    found = []
+    for key, entry in after.items():
+        if key in before:
+            rate = {name: round((entry[count] - before[key][count]) / seconds / MIB, 3)
+                    for name, count in (("tx_mib", "sent"), ("rx_mib", "received"))}
+            found.append(dict({part: entry[part] for part in SHOWN}, **rate))
+    return sorted(found, key=lambda c: -c["tx_mib"] - c["rx_mib"])
 
 
 def direction(growth, prefix, seconds):
@@ -65,24 +89,53 @@ def rates_between(before, after, seconds):
 
 
 def number(value):
+    if value == "":
+        return ""
     return "%.0f" % value if value >= 10 or value == int(value) else "%.1f" % value
 
 
-def rows(rates):
-    """Table of rates: for each link a row for sending and one for receiving."""
-    head = ["LINK", "", "MiB/s", "FPDU/s"] + [name + "/s" for name, _ in OPERATIONS]
-    head += ["doorbells/s", "blocked/s", "Terminates"]
-    found = [head]
-    for name, rate in rates.items():
-        for label, key, terminates in (("out", "tx", "terminates_sent"),
-                                       ("in", "rx", "terminates_received")):
-            one = rate[key]
-            row = [name if key == "tx" else "", label, number(one["mib"]), number(one["fpdus"])]
-            row += [number(one[op]) for op, _ in OPERATIONS]
-            out = key == "tx"
-            row += [number(rate[n]) if out else "" for n, _ in ONCE] + [str(rate[terminates])]
-            found.append(row)
+def columns_of(rate, key):
+    """The numbers of a row of the table, by their headings."""
+    found = {"MiB/s": rate[key]["mib"], "FPDU/s": rate[key]["fpdus"]}
+    found.update({name + "/s": rate[key][name] for name, _ in OPERATIONS})
+    found.update({name + "/s": rate[name] if key == "tx" else "" for name, _ in ONCE})
+    found["Terminates"] = rate["terminates_sent" if key == "tx" else "terminates_received"]
     return found
+
+
+def total(rates):
+    """The sum of the rates of all links."""
+    found = {}
+    for rate in rates.values():
+        for name, value in rate.items():
+            if isinstance(value, dict):
+                found[name] = {n: v + found.get(name, {}).get(n, 0) for n, v in value.items()}
+            else:
+                found[name] = value + found.get(name, 0)
+    return found
+
+
+def rows(rates, seen):
+    """Table of rates: for each link a row for sending and one for receiving.  A column appears
+    when it has a value other than 0, and then stays: SEEN has the headings of such columns."""
+    if len(rates) > 1:
+        rates = dict(rates, total=total(rates))
+    lines = [(name if key == "tx" else "", label, columns_of(rate, key))
+             for name, rate in rates.items() for label, key in (("out", "tx"), ("in", "rx"))]
+    seen.update(head for _, _, columns in lines for head, value in columns.items() if value)
+    heads = [head for head in lines[0][2] if head in seen or head in ALWAYS]
+    return [["LINK", ""] + heads] + [
+        [name, label] + [number(columns[head]) for head in heads]
+        for name, label, columns in lines]
+
+
+def connection_rows(found):
+    rows_found = [["LINK", "QP", "LOCAL", "REMOTE", "PROGRAM (PID)", "out MiB/s", "in MiB/s"]]
+    for c in found[:MOST]:
+        rows_found.append([c["link"], "-" if c["qp"] is None else str(c["qp"]),
+                           end(c["local"], c["local_port"]), end(c["remote"], c["remote_port"]),
+                           process(c), number(c["tx_mib"]), number(c["rx_mib"])])
+    return rows_found
 
 
 def check_counts(counts):
@@ -98,13 +151,24 @@ def names_of(host, only):
     return names if only is None else [n for n in names if n == only]
 
 
-def print_rates(args, rates, seconds):
+def text(now, rates, found, seconds, seen):
+    lines = ["%s, over %.1f s" % (now, seconds), *table(rows(rates, seen), numbers_from=2)]
+    if found:
+        lines += ["", *table(connection_rows(found), numbers_from=5)]
+    if len(found) > MOST:
+        lines.append("and %d more connections" % (len(found) - MOST))
+    return "\n".join(lines)
+
+
+def print_rates(args, rates, found, seconds, seen):
     if args.json:
-        print(json.dumps({"seconds": round(seconds, 3), "links": rates}), flush=True)
+        print(json.dumps({"seconds": round(seconds, 3), "links": rates, "connections": found}),
+              flush=True)
         return
+    page = text(time.strftime("%H:%M:%S"), rates, found, seconds, seen)
     if sys.stdout.isatty() and args.count != 1:
-        print("\033[H\033[2J", end="")
-    print("\n".join(table(rows(rates), numbers_from=2)), flush=True)
+        page = "\033[H\033[2J" + page + "\n\nCtrl-C ends this"
+    print(page, flush=True)
 
 
 def command(host, args):
@@ -112,17 +176,18 @@ def command(host, args):
     kw.find_links(host, args.link)
     watched = sys.stdout.isatty() and not args.json
     count = args.count or (None if watched else 1)
-    then, before = sample(host, names_of(host, args.link))
+    then, before, connected = sample(host, names_of(host, args.link))
     if not before:
         raise Trouble("no links: rdma link add kw0 type kwarp netdev NETDEV adds one")
     check_counts(before)
-    done = 0
+    done, seen = 0, set()
     while count is None or done < count:
         time.sleep(args.interval)
-        now, after = sample(host, names_of(host, args.link))
+        now, after, connected_now = sample(host, names_of(host, args.link))
         # The rates of a link that was added since the last sample are 0.
         rates = {name: rates_between(before.get(name, counts), counts, now - then)
                  for name, counts in after.items()}
-        print_rates(args, rates, now - then)
-        then, before, done = now, after, done + 1
+        print_rates(args, rates, connection_rates(connected, connected_now, now - then),
+                    now - then, seen)
+        then, before, connected, done = now, after, connected_now, done + 1
     return 0

@@ -5,7 +5,7 @@ import json
 from . import connections as cm
 from . import links as kw
 from . import rates
-from .text import duration, octets, printable, table
+from .text import duration, end, octets, printable, process, table
 
 
 def where(link):
@@ -33,17 +33,6 @@ def link_lines(link):
     elif not link.knobs:
         lines.append("    knobs: only shown in the network namespace of the link")
     return lines
-
-
-def end(address, port):
-    if not address:
-        return "-"
-    return ("[%s]:%d" if ":" in address else "%s:%d") % (address, port)
-
-
-def process(entry):
-    pid = entry["pid"]
-    return "%s (%s)" % (entry["program"], pid) if pid else entry["program"]
 
 
 def state_of(entry):

@@ -8,6 +8,17 @@ def printable(text):
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+def end(address, port):
+    if not address:
+        return "-"
+    return ("[%s]:%d" if ":" in address else "%s:%d") % (address, port)
+
+
+def process(entry):
+    pid = entry["pid"]
+    return "%s (%s)" % (entry["program"], pid) if pid else entry["program"]
+
+
 def duration(milliseconds):
     """A time in one unit: 3.1 s, 27 s, 5 min, 26 h, 12 d; "-" for None."""
     if milliseconds is None:

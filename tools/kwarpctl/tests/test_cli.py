@@ -83,10 +83,11 @@ class Cli(Case):
     def test_rates(self):
         status, out, _ = self.run_cli("show", "--rates", "-i", "0.05", "-n", "2", "--json")
         self.assertEqual(status, 0)
-        self.assertEqual([sorted(json.loads(line)["links"]) for line in out.splitlines()],
-                         [["kwlo", "kws"]] * 2)
+        found = [json.loads(line) for line in out.splitlines()]
+        self.assertEqual([sorted(entry["links"]) for entry in found], [["kwlo", "kws"]] * 2)
+        self.assertEqual([c["qp"] for c in found[0]["connections"]], [2, 3])
         status, out, _ = self.run_cli("show", "kws", "--rates", "-i", "0.05")
-        self.assertEqual(len(out.splitlines()), 3)
+        self.assertEqual(len(out.splitlines()), 4)
 
     def test_explain(self):
         for line in ("explain -111", "explain 1/2/02", "explain remote access error",

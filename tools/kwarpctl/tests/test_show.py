@@ -261,21 +261,49 @@ class Rates(Case):
             self.host.put("/sys/class/infiniband/kwlo/ports/1/hw_counters/" + name, value)
 
     def test_rates(self):
-        _, before = rates.sample(self.host, ["kwlo"])
+        _, before, _ = rates.sample(self.host, ["kwlo"])
         self.grow(tx_octets=2 << 20, rx_octets=4 << 20, tx_fpdus=100, rx_fpdus=50, tx_writes=30,
                   rx_sends=8, tx_doorbells=6, tx_blocked=1, term_sent_ddp=1, term_sent_mpa=1,
                   term_received_rdmap=1)
-        _, after = rates.sample(self.host, ["kwlo"])
+        _, after, _ = rates.sample(self.host, ["kwlo"])
         found = rates.rates_between(before["kwlo"], after["kwlo"], 2.0)
         self.assertEqual((found["tx"]["mib"], found["rx"]["mib"]), (1.0, 2.0))
         self.assertEqual((found["tx"]["fpdus"], found["rx"]["fpdus"]), (50.0, 25.0))
         self.assertEqual((found["tx"]["write"], found["rx"]["send"]), (15.0, 4.0))
         self.assertEqual((found["doorbells"], found["blocked"]), (3.0, 0.5))
         self.assertEqual((found["terminates_sent"], found["terminates_received"]), (2, 1))
-        lines = table(rates.rows({"kwlo": found}), numbers_from=2)
+        lines = table(rates.rows({"kwlo": found}, set()), numbers_from=2)
         self.assertEqual(len(lines), 3)
+        self.assertEqual(lines[0].split(), ["LINK", "MiB/s", "FPDU/s", "write/s", "send/s",
+                                            "doorbells/s", "blocked/s", "Terminates"])
         self.assertRegex(lines[1], r"^kwlo  out +1 +50 +15 ")
         self.assertRegex(lines[2], r"^ +in +2 +25 ")
+
+    def test_columns(self):
+        """A column that had a value stays; a busy link and an idle one have a row of totals."""
+        seen = set()
+        idle = rates.rates_between({}, {}, 1)
+        for growth, more in (({}, []), ({"tx_sends": 3}, ["send/s"]), ({}, ["send/s"])):
+            one = rates.rates_between({}, dict(growth, tx_octets=2 << 20), 1)
+            found = rates.rows({"kwlo": one, "kws": one, "kwi": idle}, seen)
+            self.assertEqual(found[0], ["LINK", "", "MiB/s", "FPDU/s"] + more)
+            self.assertEqual([row[:3] for row in found[-2:]],
+                             [["total", "out", "4"], ["", "in", "0"]])
+
+    def test_connections(self):
+        first = rates.sample(self.host, ["kwlo"])
+        self.host.says("ss -HtinO", SOCKETS.replace("bytes_acked:13709293", "bytes_acked:17903597")
+                       .replace("bytes_received:13436152", "bytes_received:13960440"))
+        after = rates.sample(self.host, ["kwlo"])
+        found = rates.connection_rates(first[2], after[2], 2)
+        self.assertEqual([(c["qp"], c["tx_mib"], c["rx_mib"]) for c in found],
+                         [(2, 2.0, 0.25), (3, 0, 0)])
+        words = rates.text("12:00:00", {"kwlo": rates.rates_between({}, {}, 1)}, found, 2, set())
+        self.assertEqual(words.splitlines()[0], "12:00:00, over 2.0 s")
+        self.assertRegex(words, r"kwlo +2 +10.99.0.1:51409 +10.99.0.1:7174 +rping \(69\) +2 +0.2\n")
+        many = rates.text("", {"kwlo": rates.rates_between({}, {}, 1)}, found[:1] * 25, 2, set())
+        self.assertEqual((many.count("rping"), many.splitlines()[-1]), (20, "and 5 more connections"))
+        self.assertEqual(rates.connection_rates({}, after[2], 2), [])
 
     def test_each_operation(self):
         for name, count in rates.OPERATIONS:
