@@ -56,7 +56,7 @@ def examine(host, args):
         if trouble.status == 2:
             raise
         findings.append(problem("programs", str(trouble), "links cannot be seen without it"))
-    case = Case(host=host, links=links, all_links=every, port=args.port, all_counts=args.all,
+    case = Case(host=host, links=links, blind=bool(findings), all_links=every, port=args.port, all_counts=args.all,
                 peer=host.resolve(args.peer) if args.peer else None, interfaces=interfaces)
     findings += [f for check in CHECKS for f in run_check(check, case)]
     return [by_packages(host, finding) for finding in findings]

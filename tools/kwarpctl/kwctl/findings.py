@@ -46,6 +46,7 @@ class Case:
     peer: str | None = None
     port: int | None = None
     all_counts: bool = False
+    blind: bool = False             # links cannot be seen, because a program fails
     interfaces: dict = field(default_factory=dict)
 
     def local_links(self):

@@ -97,6 +97,7 @@ class Healthy(Checks):
         self.assertEqual(status, 1)
         self.assertIn("problem  programs: 'ip -j -d addr show' fails: error: no memory", out)
         self.assertNotIn("another network namespace", out)
+        self.assertNotIn("there is none", out)
 
     def test_packages(self):
         """If kwarp was installed from packages, the advice is to reinstall these, and not to
@@ -164,6 +165,10 @@ class Module(Checks):
         self.host.remove("/sys/module/kwarp")
         self.assertEqual(check_module.check_modules(self.about()), [])
         self.assertEqual(check_user.check_device_files(self.about()), [])
+        # Without links, and without ib_core, the program rdma fails.
+        self.host.remove("/sys/class/infiniband")
+        self.host.says("rdma -j system show", "", 1, "Failed to open NETLINK_RDMA socket")
+        self.assertEqual(check_link.check_netns(self.about()), [])
         self.host.put("/sys/module/kwarp/version", "0.1.0")
         for name, _, _ in check_module.NEEDED:
             self.host.put("/sys/module/%s/refcnt" % name, "1")
