@@ -111,6 +111,17 @@ void kwarp_cm_sock_names(struct socket *sock, struct sockaddr_storage *local,
 	addr_unmap(remote);
 }
 
+/**
+ * kwarp_cm_sock_error - get the error with which TCP has ended the connection
+ * @sock: socket
+ *
+ * Return: errno; 0 if TCP has none, or a failed send has taken it.
+ */
+int kwarp_cm_sock_error(const struct socket *sock)
+{
+	return -READ_ONCE(sock->sk->sk_err);
+}
+
 /* ------------------------- calls whose argument types depend on the kernel version */
 
 static int sock_bind(struct socket *sock, struct sockaddr_storage *ss)

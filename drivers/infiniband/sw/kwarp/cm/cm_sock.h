@@ -19,6 +19,7 @@ int kwarp_cm_sock_listen(struct kwarp_dev *kdev, const struct iw_cm_id *id, int 
 			 int backlog, struct kwarp_cm_sock *cs);
 void kwarp_cm_sock_names(struct socket *sock, struct sockaddr_storage *local,
 			 struct sockaddr_storage *remote);
+int kwarp_cm_sock_error(const struct socket *sock);
 bool kwarp_cm_addr_loopback(const struct sockaddr_storage *ss);
 
 #endif /* KWARP_CM_CM_SOCK_H */

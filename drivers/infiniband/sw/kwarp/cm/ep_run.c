@@ -216,12 +216,31 @@ static const char *why_no_tcp(int err)
 	}
 }
 
+/* Return: the log text for an established connection that TCP has ended. */
+static const char *why_lost(int err)
+{
+	switch (err) {
+	case -ECONNRESET:
+	case -EPIPE:
+		return "lost: the peer has reset it (ECONNRESET)";
+	case -EHOSTUNREACH:
+	case -ENETUNREACH:
+		return "lost: there is no way to the peer any more (EHOSTUNREACH)";
+	case -ETIMEDOUT:
+		return "lost: the peer did not answer for too long (ETIMEDOUT)";
+	case -ECONNABORTED:
+		return "lost: ended on this machine, as by ss -K (ECONNABORTED)";
+	default:
+		return "ended with an error";
+	}
+}
+
 /* Return: the log text for a connection that fails, during or after startup; NULL: no failure. */
 static const char *what_is_wrong(enum kwarp_cm_state was, enum kwarp_cm_event event, int err)
 {
 	if (event == KWARP_CME_DOWN_ERR)
 		return was == KWARP_CMS_STREAM || was == KWARP_CMS_WAIT_FPDU ?
-		       "ended with an error" : NULL;
+		       why_lost(err) : NULL;
 	if (was >= KWARP_CMS_STREAM)
 		return NULL;
 	switch (event) {
@@ -249,7 +268,9 @@ static const char *what_is_wrong(enum kwarp_cm_state was, enum kwarp_cm_event ev
 static void tell_trouble(struct kwarp_ep *ep, enum kwarp_cm_state was, enum kwarp_cm_event event)
 {
 	struct sockaddr_storage local = {}, remote = {};
-	const char *text = what_is_wrong(was, event, ep->status);
+	bool down = event == KWARP_CME_DOWN_ERR && ep->cs.sock;
+	const char *text = what_is_wrong(was, event, down ? kwarp_cm_sock_error(ep->cs.sock) :
+							    ep->status);
 
 	if (!text)
 		return;

@@ -116,6 +116,34 @@ static void test_notice(struct kunit *test)
 		KUNIT_EXPECT_NULL(test, fake.notice);
 }
 
+/* The line of an established connection that was lost depends on TCP's error. */
+static void test_notice_lost(struct kunit *test)
+{
+	static const struct {
+		int err;
+		const char *notice;
+	} losses[] = {
+		{ -ECONNRESET, "lost: the peer has reset it (ECONNRESET)" },
+		{ -EPIPE, "lost: the peer has reset it (ECONNRESET)" },
+		{ -ETIMEDOUT, "lost: the peer did not answer for too long (ETIMEDOUT)" },
+		{ -EHOSTUNREACH, "lost: there is no way to the peer any more (EHOSTUNREACH)" },
+		{ -ENETUNREACH, "lost: there is no way to the peer any more (EHOSTUNREACH)" },
+		{ -ECONNABORTED, "lost: ended on this machine, as by ss -K (ECONNABORTED)" },
+		{ -EIO, "ended with an error" },
+	};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(losses); i++) {
+		ct_to_stream(test);
+		fake.sock->connect_err = losses[i].err;
+		fake.notice = NULL;
+		ct_on_down();
+		ct_settle();
+		KUNIT_EXPECT_STREQ(test, fake.notice, losses[i].notice);
+		ct_again(test);
+	}
+}
+
 /*
  * TCP does not know the peer of a socket that never connected: the log line has the peer's address
  * from the id.
@@ -289,6 +317,7 @@ static struct kunit_case ep_turn_cases[] = {
 	KUNIT_CASE_SLOW(test_turn_timer),
 	KUNIT_CASE(test_turn_refused),
 	KUNIT_CASE_PARAM(test_notice, notice_gen_params),
+	KUNIT_CASE(test_notice_lost),
 	KUNIT_CASE(test_notice_peer),
 	KUNIT_CASE(test_turn_deadline),
 	KUNIT_CASE(test_no_qp_is_own),

@@ -165,6 +165,11 @@ void kwarp_cm_sock_names(struct socket *sock, struct sockaddr_storage *local,
 {
 }
 
+int kwarp_cm_sock_error(const struct socket *sock)
+{
+	return to_fake(sock)->connect_err;
+}
+
 /* Let the socket's callback report a change; the endpoint's work item handles it later. */
 void ct_sock_event(void)
 {
