@@ -8,8 +8,10 @@
  */
 #include "verbs.h"
 
+#include <linux/capability.h>
 #include <linux/nsproxy.h>
 #include <linux/sched.h>
+#include <linux/user_namespace.h>
 #include <net/netlink.h>
 #include <rdma/rdma_cm.h>
 #include <rdma/rdma_netlink.h>
@@ -99,6 +101,29 @@ static bool put_cq(struct sk_buff *msg, const struct kwarp_cq *cq)
 	       (cq->home >= 0 && rdma_nl_put_driver_u32(msg, "processor", cq->home));
 }
 
+/* The rights of a region, by the names of ibv_reg_mr(3)'s flags; reading by this end is no flag. */
+static bool put_rights(struct sk_buff *msg, int access)
+{
+	char text[80];
+
+	snprintf(text, sizeof(text), "local-read%s%s%s%s%s",
+		 access & IB_ACCESS_LOCAL_WRITE ? ",local-write" : "",
+		 access & IB_ACCESS_REMOTE_READ ? ",remote-read" : "",
+		 access & IB_ACCESS_REMOTE_WRITE ? ",remote-write" : "",
+		 access & IB_ACCESS_REMOTE_ATOMIC ? ",remote-atomic" : "",
+		 access & IB_ACCESS_MW_BIND ? ",mw-bind" : "");
+	return rdma_nl_put_driver_string(msg, "rights", text);
+}
+
+/*
+ * The address of a region is shown to those to whom the core shows its keys. That of a region of
+ * the kernel is a pointer of the kernel, and is never shown.
+ */
+static bool sees_address(const struct kwarp_mr *mr)
+{
+	return mr->kind == KWARP_MR_USER && ns_capable_noaudit(&init_user_ns, CAP_NET_ADMIN);
+}
+
 static bool put_mr(struct sk_buff *msg, const struct kwarp_mr *mr)
 {
 	static const char *const kinds[] = {
@@ -110,7 +135,9 @@ static bool put_mr(struct sk_buff *msg, const struct kwarp_mr *mr)
 
 	return rdma_nl_put_driver_string(msg, "kind", kinds[mr->kind]) ||
 	       rdma_nl_put_driver_u32(msg, "valid", READ_ONCE(mr->valid)) ||
-	       rdma_nl_put_driver_u32_hex(msg, "access", READ_ONCE(mr->access)) ||
+	       (sees_address(mr) &&
+		rdma_nl_put_driver_u64_hex(msg, "address", READ_ONCE(mr->va))) ||
+	       put_rights(msg, READ_ONCE(mr->access)) ||
 	       rdma_nl_put_driver_u32(msg, "pieces", READ_ONCE(mr->nchunks)) ||
 	       rdma_nl_put_driver_u32(msg, "piece_shift", READ_ONCE(mr->shift));
 }

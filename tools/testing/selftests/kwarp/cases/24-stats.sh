@@ -138,6 +138,11 @@ details() {
 	in_ns "$1" rdma resource show "$2" "$filter" "${LINK[$1]}" -dd
 }
 
+# without_admin COMMAND...: run a command at end 0 as root without CAP_NET_ADMIN.
+without_admin() {
+	in_ns 0 setpriv --bounding-set=-net_admin --inh-caps=-net_admin "$@"
+}
+
 # details_say OBJECT WORDS: true if some object of end 0 has these words in its details. (A count of
 # the link is no sign of a new connection, because earlier cases have raised the counts.)
 details_say() {
@@ -166,7 +171,11 @@ details_case() {
 	has_details qp stream sq_size sq_used rq_size rq_used error crc tx_markers rx_markers align ord \
 		ird reads_out reads_in local remote tcp_rtt_us tcp_cwnd tcp_mss tcp_retrans
 	has_details cq completions overflow
-	has_details mr kind valid access pieces
+	has_details mr kind valid address rights pieces
+	expect_in details.mr 'drv_address 0x[1-9a-f][0-9a-f]* drv_rights local-read,local-write,remote-read '
+	without_admin rdma resource show mr dev "${LINK[0]}" -dd >"$CASE_DIR/details.user.log"
+	expect_in details.user 'drv_rights local-read'
+	! grep -q 'drv_address' "$CASE_DIR/details.user.log" || fail "every user sees addresses"
 	has_details cm_id role state state_ms
 	expect_in details.cm_id 'drv_role initiator drv_state STREAM'
 	wait_until 10 "the server has its stream" server_has_stream
