@@ -189,6 +189,31 @@ details_case() {
 	stop server
 }
 
+# ss ends a connection. The kernel log says at one end that this machine has ended it, and at the
+# other that it was reset.
+lost_case() {
+	local killed
+	stats_links
+	data_serve server
+	data_client -n 0 -m 4096 -S 24 -T 100
+	start client 0 "${DATA_CLIENT[@]}"
+	wait_until 10 "its queue pair is connected" details_say qp 'drv_stream RTS'
+	killed=$(n0 ss -HtK dst "${IP[1]}" dport = "$PORT")
+	if [ -z "$killed" ]; then
+		stop client
+		stop server
+		skip "this kernel does not let ss end connections"
+	fi
+	wait_until 10 "the log says who has ended it" log_says "${LINK[0]}: .* peer ${IP[1]}:$PORT: lost: ended on this machine"
+	wait_until 10 "the log of the peer has its line" log_says "${LINK[1]}: connection ${IP[1]}:$PORT, .* lost: the peer has reset it"
+	stop client KILL
+	stop server KILL
+}
+
+log_says() {
+	dmesg | grep "$1" >/dev/null
+}
+
 server_has_stream() {
 	details 1 cm_id >"$CASE_DIR/details.server.log"
 	has_line "$CASE_DIR/details.server.log" 'drv_role responder drv_state STREAM'
@@ -318,6 +343,7 @@ trace_connection() {
 
 testcase stats-trace 60 trace_case
 testcase stats-details 60 details_case
+testcase stats-lost 60 lost_case
 testcase stats-debugfs 60 debugfs_case
 testcase stats-details-races 90 details_races
 testcase stats-write 60 stats_case write 4096 tx_writes tx_fpdus
