@@ -31,15 +31,40 @@ ctl_show_case() {
 	start client 0 "${DATA_CLIENT[@]}"
 	wait_until 20 "there is a connection" ctl_connected
 	ctl_json 0 "[l['netdev'] for l in found['links'] if l['name'] == '${LINK[0]}'] == ['${DEV[0]}']" show
-	ctl_json 0 "found['connections'][0]['remote'] == '${IP[1]}' and found['connections'][0]['remote_port'] == $PORT" \
+	ctl_json 0 "found['connections'][0]['remote'] == '${IP[1]}' and found['connections'][0]['remote_port'] == $PORT and found['connections'][0]['sent'] > 0 and found['connections'][0]['age_ms'] > 0" \
 		show "${LINK[0]}"
 	ctl_json 1 "[l['local_port'] for l in found['listeners']] == [$PORT]" show "${LINK[1]}"
-	ctl_json 0 "found['links']['${LINK[0]}']['tx']['mib'] > 0" show "${LINK[0]}" --rates -i 1
+	ctl_json 0 "found['links']['${LINK[0]}']['tx']['mib'] > 0 and found['connections'][0]['tx_mib'] > 0" \
+		show "${LINK[0]}" --rates -i 1
 	knob_at 0 tos 40
 	ctl 0 show "${LINK[0]}" || fail "kwarpctl show failed"
 	expect_in ctl 'tos'
-	stop client
-	stop server
+	ctl_waits
+	stop client KILL
+	stop server KILL
+}
+
+# "show" says how long a program still waits for the answer of a peer. While all packets are lost,
+# "show" and "doctor" say of an established connection that it is stalled.
+ctl_waits() {
+	new_port
+	knob_at 0 startup_timeout 90
+	start deaf 1 python3 "$HERE/mpa.py" deaf "${IP[1]}" "$PORT"
+	wait_until 10 "the deaf server listens" listens "${PIDS[deaf]}" "$PORT"
+	start asking 0 kwconn -c -a "${IP[1]}" -p "$PORT"
+	wait_until 20 "the new connection waits" ctl_says show 'WAIT_REP [(][0-9]* s left[)]'
+	stop asking KILL
+	stop deaf KILL
+	netem loss 100%
+	wait_until 30 "the old connection is stalled" ctl_says show 'RTS [(]stalled: no ACK for [0-9.]* s[)]'
+	ctl_says doctor 'warning  connection to .* waits, and nothing was acknowledged' || fail "doctor does not see that"
+	no_netem
+}
+
+# ctl_says COMMAND WORDS: true if kwarpctl COMMAND prints these words.
+ctl_says() {
+	ctl 0 "$1" "${LINK[0]}" || :
+	has_line "$CASE_DIR/ctl.log" "$2"
 }
 
 ctl_connected() {
@@ -108,7 +133,7 @@ ctl_bench_case() {
 	stop server
 }
 
-testcase kwarpctl-show 90 ctl_show_case
+testcase kwarpctl-show 240 ctl_show_case
 testcase kwarpctl-doctor 60 ctl_doctor_case
 testcase kwarpctl-set 30 ctl_set_case
 testcase kwarpctl-bench 240 ctl_bench_case
