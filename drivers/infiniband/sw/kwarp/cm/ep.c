@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Endpoint (one connection): object, references, timer, and events.
+ * Endpoint (one connection): object, references, and events. ep_timer.c sets the timer.
  *
  * kwarp_ep_mark() records an event as a bit. If a context has the endpoint locked by
  * kwarp_ep_lock(), that context handles the bit before it unlocks the endpoint; otherwise a work
@@ -248,95 +248,6 @@ void kwarp_ep_delist(struct kwarp_ep *ep)
 		wake_up_all(&kdev->cm.idle);
 	spin_unlock(&kdev->cm.lock);
 	kwarp_ep_put(ep);			/* the endpoint's own reference */
-}
-
-/* ----------------------------------------------------------------- timer */
-
-static void ep_arm_timer(struct kwarp_ep *ep, unsigned long delay)
-{
-	kwarp_ep_get(ep);			/* reference for the timer */
-	if (mod_delayed_work(kwarp_wq, &ep->timer, delay))
-		kwarp_ep_put(ep);		/* the armed timer has a reference already */
-}
-
-static unsigned long until_deadline(const struct kwarp_ep *ep)
-{
-	lockdep_assert_held(&ep->mutex);
-	return max_t(long, ep->due.deadline - jiffies, 0);
-}
-
-/* Let the timer expire at the deadline. Context: ep->mutex held. */
-void kwarp_ep_arm_deadline(struct kwarp_ep *ep)
-{
-	ep_arm_timer(ep, until_deadline(ep));
-}
-
-static void ep_disarm_timer(struct kwarp_ep *ep)
-{
-	ep->due.kind = KWARP_CMT_NONE;
-	if (cancel_delayed_work(&ep->timer))
-		kwarp_ep_put(ep);
-}
-
-/*
- * Return: time until timer @kind expires, milliseconds. A knob (tunable) is read when a timer
- * starts: a later change of the knob has no effect on a timer that runs.
- */
-static u32 timeout_of(const struct kwarp_dev *kdev, enum kwarp_cm_timer kind)
-{
-	switch (kind) {
-	case KWARP_CMT_CONNECT:
-	case KWARP_CMT_REPLY:
-		return READ_ONCE(kdev->knobs.connect_timeout) * MSEC_PER_SEC;
-	case KWARP_CMT_REQUEST:
-	case KWARP_CMT_SEND:
-	case KWARP_CMT_FPDU:
-		return READ_ONCE(kdev->knobs.startup_timeout) * MSEC_PER_SEC;
-	case KWARP_CMT_TURN:
-		return KWARP_TURN_TIMEOUT_MS;
-	case KWARP_CMT_VERDICT:
-		return KWARP_VERDICT_TIMEOUT_MS;
-	case KWARP_CMT_TERM:
-		return KWARP_TERM_TIMEOUT_MS;
-	default:
-		return READ_ONCE(kdev->knobs.linger_timeout) * MSEC_PER_SEC;
-	}
-}
-
-/*
- * If the current state needs another timer than the state before, start it; if the current state
- * needs none, stop the timer. Context: ep->mutex held.
- */
-void kwarp_ep_set_timer(struct kwarp_ep *ep)
-{
-	enum kwarp_cm_timer kind = kwarp_cm_state_timer(ep->state);
-
-	lockdep_assert_held(&ep->mutex);
-	if (kind == ep->due.kind)
-		return;
-	if (kind == KWARP_CMT_NONE) {
-		ep_disarm_timer(ep);
-		return;
-	}
-	ep->due.kind = kind;
-	ep->due.deadline = jiffies + msecs_to_jiffies(timeout_of(ep->kdev, kind));
-	/*
-	 * su->give_up limits both attempts of an initiator together (MPA revision 2, then 1): the
-	 * second attempt does not extend the time.
-	 */
-	if ((kind == KWARP_CMT_CONNECT || kind == KWARP_CMT_REPLY) &&
-	    time_after(ep->due.deadline, ep->su->give_up))
-		ep->due.deadline = ep->su->give_up;
-	kwarp_ep_arm_deadline(ep);
-}
-
-/*
- * Let the endpoint's timer expire in @delay jiffies, or at the deadline of the state if that is
- * sooner. When the timer expires, the endpoint looks at its socket again. Context: ep->mutex held.
- */
-void kwarp_ep_retry_in(struct kwarp_ep *ep, unsigned long delay)
-{
-	ep_arm_timer(ep, min(delay, until_deadline(ep)));
 }
 
 /* ------------------------------------------- all endpoints of a device */

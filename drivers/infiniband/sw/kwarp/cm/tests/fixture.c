@@ -18,6 +18,7 @@ static int fake_readqs_init(struct kwarp_readqs *qs, u32 ord, u32 ird);
 #include "../listener.c"
 #include "../turn.c"
 #include "../ep.c"
+#include "../ep_timer.c"
 #include "../cm_info.c"
 #define kwarp_readqs_init	fake_readqs_init
 #include "../ep_stream.c"
