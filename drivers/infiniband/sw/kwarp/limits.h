@@ -88,6 +88,11 @@
 /* Largest value of the knobs connect_timeout, linger_timeout and startup_timeout, seconds. */
 #define KWARP_MAX_TIMEOUT		3600
 /*
+ * Interval at which a connect or accept that is not answered yet looks whether its process is
+ * ending (cm/caller.c).  So a killed process is held up for this time at most.
+ */
+#define KWARP_CALLER_MS			250
+/*
  * A stand-in is an object that iw_cm gets instead of a queue pair (cm/cm_qp.c).  A stand-in that
  * iw_cm has returned is freed by Tasks RCU, which takes a second under load, or longer.  While this
  * number of stand-ins, of all devices, waits to be freed, connect and accept fail with ENOMEM.

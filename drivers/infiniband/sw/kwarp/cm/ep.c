@@ -15,6 +15,8 @@
 #include <rdma/iw_cm.h>
 
 #include <linux/hashtable.h>
+#include <linux/pid.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "../fault.h"
@@ -33,6 +35,7 @@ void kwarp_ep_end_startup(struct kwarp_ep *ep)
 	if (!ep->su)
 		return;
 	kwarp_readqs_fini(&ep->su->readqs);
+	put_pid(ep->su->caller);
 	kfree(ep->su);
 	ep->su = NULL;
 }

@@ -18,6 +18,7 @@ void kwarp_ep_mark(struct kwarp_ep *ep, int bit);
 void kwarp_ep_mark_all(struct kwarp_dev *kdev, int bit);
 void kwarp_ep_set_timer(struct kwarp_ep *ep);
 void kwarp_ep_arm_deadline(struct kwarp_ep *ep);
+bool kwarp_ep_caller_ends(const struct kwarp_ep *ep);
 void kwarp_ep_retry_in(struct kwarp_ep *ep, unsigned long delay);
 void kwarp_ep_set_id(struct kwarp_ep *ep, struct iw_cm_id *id);
 void kwarp_ep_drop_id(struct kwarp_ep *ep);

@@ -55,11 +55,22 @@ static bool linger_on(struct kwarp_ep *ep)
 	return true;
 }
 
-/* The timer has expired: at the deadline, or earlier, because of kwarp_ep_retry_in(). */
+static enum kwarp_cm_event ep_aborted(struct kwarp_ep *ep, enum kwarp_cm_event event)
+{
+	ep->status = -ECONNABORTED;
+	return event;
+}
+
+/*
+ * The timer has expired: at the deadline, or earlier, because of kwarp_ep_retry_in() or
+ * kwarp_ep_caller_ends().
+ */
 static enum kwarp_cm_event timer_event(struct kwarp_ep *ep)
 {
 	if (ep->due.kind == KWARP_CMT_NONE)
 		return KWARP_CME_NONE;
+	if (kwarp_ep_caller_ends(ep))
+		return ep_aborted(ep, KWARP_CME_ABORT);
 	if (time_before(jiffies, ep->due.deadline) || linger_on(ep)) {
 		kwarp_ep_arm_deadline(ep);
 		return kwarp_cm_mpa_poll(ep);
@@ -337,12 +348,6 @@ void kwarp_ep_apply(struct kwarp_ep *ep, enum kwarp_cm_event event)
 static bool ep_take_bit(struct kwarp_ep *ep, int bit)
 {
 	return test_bit(bit, &ep->events) && test_and_clear_bit(bit, &ep->events);
-}
-
-static enum kwarp_cm_event ep_aborted(struct kwarp_ep *ep, enum kwarp_cm_event event)
-{
-	ep->status = -ECONNABORTED;
-	return event;
 }
 
 static enum kwarp_cm_event down_event(struct kwarp_ep *ep, enum kwarp_cm_event event)

@@ -11,6 +11,7 @@
 #include <rdma/rdma_cm.h>
 
 #include "../qp/stream.h"
+#include "caller.h"
 #include "cm_iface.h"
 #include "ep.h"
 #include "startup.h"
@@ -61,6 +62,7 @@ int kwarp_ep_bind_qp(struct kwarp_ep *ep, const struct iw_cm_id *id, u32 qpn)
 		return ret;
 	}
 	ep->qp = qp;
+	ep->su->caller = kwarp_caller_get(qp);
 	kwarp_qp_join(qp, &ep->qp_node);
 	return 0;
 }

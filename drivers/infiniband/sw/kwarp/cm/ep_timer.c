@@ -3,6 +3,7 @@
 #include "ep.h"
 
 #include "../wq.h"
+#include "caller.h"
 #include "startup.h"
 
 static void ep_arm_timer(struct kwarp_ep *ep, unsigned long delay)
@@ -18,10 +19,33 @@ static unsigned long until_deadline(const struct kwarp_ep *ep)
 	return max_t(long, ep->due.deadline - jiffies, 0);
 }
 
-/* Let the timer expire at the deadline. Context: ep->mutex held. */
+/*
+ * Does iw_cm wait for an upcall, on behalf of a process? Then its disconnect and destroy of the id
+ * wait, too, see caller.c.
+ */
+static bool holds_caller(const struct kwarp_ep *ep)
+{
+	lockdep_assert_held(&ep->mutex);
+	return ep->cm_id && !ep->told && ep->su && ep->su->caller;
+}
+
+/* Is the process ending for which iw_cm waits? Context: ep->mutex held. */
+bool kwarp_ep_caller_ends(const struct kwarp_ep *ep)
+{
+	return holds_caller(ep) && kwarp_caller_ends(ep->su->caller);
+}
+
+/*
+ * Let the timer expire at the deadline, and earlier while a process has to be watched. Context:
+ * ep->mutex held.
+ */
 void kwarp_ep_arm_deadline(struct kwarp_ep *ep)
 {
-	ep_arm_timer(ep, until_deadline(ep));
+	unsigned long delay = until_deadline(ep);
+
+	if (holds_caller(ep))
+		delay = min(delay, msecs_to_jiffies(KWARP_CALLER_MS));
+	ep_arm_timer(ep, delay);
 }
 
 static void ep_disarm_timer(struct kwarp_ep *ep)

@@ -9,6 +9,7 @@
 #include "../queue/readq.h"
 
 struct kwarp_ep;
+struct pid;
 
 /**
  * struct kwarp_startup - what an endpoint needs until the stream begins
@@ -20,6 +21,8 @@ struct kwarp_ep;
  * @readqs: queues of Read requests for the stream, with the depths in @res; made by
  *	kwarp_ep_prepare()
  * @give_up: initiator: time at which all attempts end, jiffies
+ * @caller: the process that has called connect or accept, a reference; NULL: neither has been
+ *	called, or the kernel has called
  * @retried: initiator: the second attempt, with MPA revision 1, has begun
  * @pd: the peer's private data inside @rx, rep.pd_len or req.pd_len octets
  * @own_pd_len: octets in @own_pd
@@ -37,6 +40,7 @@ struct kwarp_startup {
 	struct kwarp_mpa_result res;
 	struct kwarp_readqs readqs;
 	unsigned long give_up;
+	struct pid *caller;
 	bool retried;
 	const u8 *pd;
 	u16 own_pd_len;

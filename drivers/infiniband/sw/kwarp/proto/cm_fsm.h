@@ -79,7 +79,8 @@ enum kwarp_cm_event {
 	KWARP_CME_TIMER,	/* the timer of the state has expired */
 	KWARP_CME_ORPHAN,	/* the listener is gone */
 	KWARP_CME_EVICT,	/* too many are half-open: end this endpoint to make room */
-	KWARP_CME_ABORT,	/* the device is going away, or the ULP misuses its iw_cm id */
+	/* the device is going away, the ULP misuses its iw_cm id, or the ULP's process is ending */
+	KWARP_CME_ABORT,
 	KWARP_CME_COUNT
 };
 

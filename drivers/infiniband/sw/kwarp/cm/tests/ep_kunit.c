@@ -177,6 +177,50 @@ static void test_accept_answered(struct kunit *test)
 	}
 }
 
+/*
+ * The process that has called connect or accept ends: while iw_cm waits for the answer of the call,
+ * the connection fails soon. In other states, and if the kernel has called, nothing happens.
+ */
+static void expect_end_with_caller(struct kunit *test, bool ends)
+{
+	const struct way *way = test->param_value;
+	int ms;
+
+	way->go(test);
+	KUNIT_ASSERT_EQ(test, ct_state(), way->state);
+	fake.caller_ends = true;
+	for (ms = 0; ms < 4 * KWARP_CALLER_MS && !(fake.id.replies || fake.id.ests); ms += 20) {
+		msleep(20);
+		ct_settle();
+		if (!ends && ms > KWARP_CALLER_MS + 50)
+			break;
+	}
+	if (!ends) {
+		KUNIT_EXPECT_EQ(test, ct_state(), way->state);
+		return;
+	}
+	KUNIT_EXPECT_EQ(test, fake.id.replies + fake.id.ests, 1);
+	KUNIT_EXPECT_NE(test, fake.id.status | fake.id.closes, 0);
+	KUNIT_EXPECT_EQ(test, fake.qp[0].refs, 1);
+}
+
+static void test_caller_ends(struct kunit *test)
+{
+	const struct way *way = test->param_value;
+	const u32 waits = BIT(KWARP_CMS_CONNECT) | BIT(KWARP_CMS_SEND_REQ) |
+			  BIT(KWARP_CMS_WAIT_REP) | BIT(KWARP_CMS_SEND_REP) |
+			  BIT(KWARP_CMS_WAIT_FPDU);
+
+	expect_end_with_caller(test, waits & BIT(way->state));
+}
+
+static void test_kernel_calls(struct kunit *test)
+{
+	fake.id.rdma.qp = &fake.qp[0].ib;
+	fake.qp[0].ib.uobject = NULL;
+	expect_end_with_caller(test, false);
+}
+
 /* -------------------------------------------------------- what an operator is told */
 
 /* kwarp_cm_describe() finds an id's endpoint from connect or accept until the last upcall. */
@@ -265,6 +309,8 @@ static struct kunit_case ep_cases[] = {
 	KUNIT_CASE_PARAM(test_knob_timer, way_gen_params),
 	KUNIT_CASE(test_connect_answered),
 	KUNIT_CASE(test_accept_answered),
+	KUNIT_CASE_PARAM(test_caller_ends, way_gen_params),
+	KUNIT_CASE_PARAM(test_kernel_calls, way_gen_params),
 	{}
 };
 

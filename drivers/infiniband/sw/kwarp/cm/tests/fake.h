@@ -139,6 +139,7 @@ struct fake_id {
  * @no_memory: there is no memory for stand-ins (cm_qp.c)
  * @no_readqs: there is no memory for the queues of Read requests
  * @connected: TCP connects are complete at once
+ * @caller_ends: the process that connects or accepts is ending
  */
 struct fake {
 	struct kwarp_dev *kdev;
@@ -163,6 +164,7 @@ struct fake {
 	bool no_memory;
 	bool no_readqs;
 	bool connected;
+	bool caller_ends;
 };
 
 extern struct fake fake;

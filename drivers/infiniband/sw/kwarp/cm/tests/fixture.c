@@ -7,6 +7,9 @@
  */
 #include "fixture.h"
 
+/* caller_kunit.c has the functions themselves. */
+#define kwarp_caller_get	fake_caller_get
+#define kwarp_caller_ends	fake_caller_ends
 static int fake_readqs_init(struct kwarp_readqs *qs, u32 ord, u32 ird);
 
 /* Do not print a connection's log line: keep its text, and the peer's address, for the test. */
@@ -101,6 +104,16 @@ const struct rdma_cm_id *kwarp_cm_rdma_id(const struct iw_cm_id *id)
 int kwarp_cm_iface(const struct kwarp_dev *kdev, const struct iw_cm_id *id)
 {
 	return FAKE_IFINDEX;
+}
+
+struct pid *kwarp_caller_get(struct kwarp_qp *qp)
+{
+	return qp->ib.uobject ? get_pid(task_tgid(current)) : NULL;
+}
+
+bool kwarp_caller_ends(struct pid *pid)
+{
+	return fake.caller_ends;
 }
 
 int kwarp_listener_create(struct iw_cm_id *id, int backlog)
