@@ -182,8 +182,10 @@ static void listener_work(struct work_struct *work)
 {
 	struct kwarp_listener *l =
 		container_of(to_delayed_work(work), struct kwarp_listener, work);
+	unsigned int noio = memalloc_noio_save();
 	int ret = 0, n;
 
+	/* A storage protocol may wait for a connection, to write out memory: no I/O here. */
 	kwarp_fault_late();
 	mutex_lock(&l->mutex);
 	for (n = 0; n < KWARP_ACCEPT_BATCH && !ret; n++)
@@ -194,6 +196,7 @@ static void listener_work(struct work_struct *work)
 	else if (l->cs.sock && ret != -EAGAIN)
 		listener_retry(l);
 	mutex_unlock(&l->mutex);
+	memalloc_noio_restore(noio);
 	kwarp_listener_put(l);
 }
 

@@ -46,6 +46,43 @@ memcg_accept_case() {
 	no_netem
 }
 
+# A control group has twice as much memory as memory.high allows, and nothing that can be reclaimed.
+# Its program has connections pending when the network begins to work. Meanwhile a program outside of
+# the group connects, and is not held up.
+memcg_full_case() {
+	local deaf begin took
+	skip_on siw "nobody answers for its connections"
+	need_cgroup
+	own_links
+	new_port
+	deaf=$PORT
+	start deaf 1 python3 "$HERE/mpa.py" deaf "${IP[1]}" "$deaf"
+	wait_until 10 "the peer listens" listens "${PIDS[deaf]}" "$deaf"
+	new_port
+	serve server "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT"
+	start hog - "${IN_GROUP[@]}" python3 -c 'import signal
+memory = b"x" * (32 << 20)
+print("full", flush=True)
+signal.pause()'
+	wait_until 20 "memory is in use" has_line "$CASE_DIR/hog.log" full
+	netem loss 100%
+	start full - "${IN_GROUP[@]}" ip netns exec "${NS[0]}" kwpending -a "${IP[1]}" -p "$deaf" -n 200
+	wait_until 60 "the program in the group connects" has_line "$CASE_DIR/full.log" pending
+	echo 16M >"$CGROUPS/$GROUP/memory.high"
+	no_netem
+	wait_until 20 "TCP connects" has_line "$CASE_DIR/deaf.log" connected
+	begin=${EPOCHREALTIME/./}
+	n0 kwconn -c -a "${IP[1]}" -p "$PORT" -n 20
+	took=$(((${EPOCHREALTIME/./} - begin) / 1000))
+	tell "20 connections took $took ms"
+	[ $took -lt $((1000 * SLOWNESS)) ] || fail "20 connections took $took ms"
+	stop full KILL
+	stop hog KILL
+	stop deaf KILL
+	stop server
+	group_leave
+}
+
 accounted_objects() {
 	awk '$1 == "kmalloc-cg-2k" { print $2 }' /proc/slabinfo
 }
@@ -236,6 +273,7 @@ of_service() {
 
 testcase owner-memory-accept 90 memcg_accept_case
 testcase owner-memory-connect 90 memcg_connect_case
+testcase owner-memory-full 120 memcg_full_case
 testcase owner-memory-listen 60 memcg_listen_case
 testcase owner-memory-rings 90 memcg_rings_case
 testcase owner-sockmap 90 sockmap_case

@@ -57,8 +57,8 @@ struct fake_sock {
 	u32 tx_len;
 	u32 tx_room;
 	int tx_err;
-	bool fin;
-	bool closed;
+	unsigned int tx_flags;
+	bool fin, closed;
 };
 
 struct kwarp_qp {

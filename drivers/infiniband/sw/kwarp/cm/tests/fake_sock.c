@@ -125,6 +125,7 @@ int kwarp_cm_sock_send(struct socket *sock, const void *buf, u32 len)
 		return s->tx_err;
 	if (!n)
 		return -EAGAIN;
+	s->tx_flags = current->flags;	/* PF_* */
 	memcpy(s->tx + s->tx_len, buf, n);
 	s->tx_len += n;
 	s->tx_room -= n;
