@@ -95,14 +95,18 @@ struct rdma_cm_id *kwcm_resolve(const char *addr, const char *port)
 
 struct rdma_cm_id *kwcm_listen(const char *addr, const char *port, int backlog)
 {
-	return kwcm_listen_tos(addr, port, backlog, 0);
+	return kwcm_listen_with(addr, port, backlog, 0, false);
 }
 
-struct rdma_cm_id *kwcm_listen_tos(const char *addr, const char *port, int backlog, uint8_t tos)
+struct rdma_cm_id *kwcm_listen_with(const char *addr, const char *port, int backlog, uint8_t tos,
+				    bool ipv4_too)
 {
 	struct rdma_addrinfo *ai = lookup(addr, port, RAI_PASSIVE);
 	struct rdma_cm_id *id = new_id();
+	int no = 0;
 
+	if (ipv4_too && rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &no, sizeof(no)))
+		kw_die(KW_SETUP, "cannot ask for IPv4: %s", strerror(errno));
 	if (tos && rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &tos, sizeof(tos)))
 		kw_die(KW_SETUP, "cannot set the type of service: %s", strerror(errno));
 	if (rdma_bind_addr(id, ai->ai_src_addr))

@@ -6,6 +6,7 @@
 #define KWCM_H
 
 #include <rdma/rdma_cma.h>
+#include <stdbool.h>
 
 /**
  * struct kwcm_event - copy of a connection manager event, which is acknowledged already
@@ -45,8 +46,12 @@ struct rdma_cm_id *kwcm_resolve(const char *addr, const char *port);
  * Return: a new id that listens, with an event channel of its own. A failure ends the program.
  */
 struct rdma_cm_id *kwcm_listen(const char *addr, const char *port, int backlog);
-/* Like kwcm_listen(), but the connections send with IP type of service @tos; 0: the default. */
-struct rdma_cm_id *kwcm_listen_tos(const char *addr, const char *port, int backlog, uint8_t tos);
+/*
+ * Like kwcm_listen(), but the connections send with IP type of service @tos; 0: the default. With
+ * @ipv4_too the address :: is for IPv4 as well, whatever net.ipv6.bindv6only says.
+ */
+struct rdma_cm_id *kwcm_listen_with(const char *addr, const char *port, int backlog, uint8_t tos,
+				    bool ipv4_too);
 /* Destroy an id and its event channel. */
 void kwcm_destroy(struct rdma_cm_id *id);
 

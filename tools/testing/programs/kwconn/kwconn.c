@@ -8,12 +8,14 @@
  * that every attempt is refused in time. With -i the client leaves the connection idle until the
  * connection is lost, or until SIGUSR1: then the client sends one more message and disconnects.
  *
- *	kwconn -s -a addr -p port [-P parallel] [-t tos] [-D octets] [-r | -q]
+ *	kwconn -s -a addr -p port [-P parallel] [-t tos] [-D octets] [-r | -q] [-4]
  *	kwconn -c -a addr -p port [-n cycles] [-P parallel] [-T seconds] [-D octets]
  *	       [-x | -i] [-H] [-f]
  *
  * -P is how many connections the client makes and uses at a time. The server has room for 2048
  * connections at a time, or for the number of its -P if that is larger, and rejects more.
+ *
+ * With -4 a server on :: takes connections of IPv4, too, whatever net.ipv6.bindv6only says.
  *
  * With -D at both ends, connect and accept have that much private data, which is compared.
  *
@@ -47,7 +49,7 @@ static void on_signal(int sig)
 
 static const char usage[] =
 	"kwconn -s|-c -a addr [-p port] [-n cycles] [-P parallel] [-T seconds] [-t tos]\n"
-	"              [-D octets] [-r|-q] [-x|-i] [-H] [-f] [-v]";
+	"              [-D octets] [-r|-q] [-4] [-x|-i] [-H] [-f] [-v]";
 
 static void parse(int argc, char **argv)
 {
@@ -56,6 +58,7 @@ static void parse(int argc, char **argv)
 		KW_FLAG('c', kn_opt.client),
 		KW_FLAG('q', kn_opt.ignores),
 		KW_FLAG('r', kn_opt.rejects),
+		KW_FLAG('4', kn_opt.ipv4_too),
 		KW_TEXT('a', kn_opt.addr),
 		KW_TEXT('p', kn_opt.port),
 		KW_NUMBER('n', kn_opt.cycles, 1, 1000000),

@@ -40,11 +40,12 @@ struct kn_conn {
  * @rejects: -r, the server rejects each request
  * @ignores: -q, the server never answers a request
  * @flaps: -f, an attempt that finds no route, or gets no answer, is repeated
+ * @ipv4_too: -4, a server on :: is for IPv4 as well
  * @limit: -T, time limit for a connection, seconds
  * @data: -D, octets of private data
  */
 struct kn_options {
-	bool server, client, refused, hold, idle, rejects, ignores, flaps;
+	bool server, client, refused, hold, idle, rejects, ignores, flaps, ipv4_too;
 	const char *addr, *port;
 	unsigned int cycles, parallel, limit, tos, data;
 };

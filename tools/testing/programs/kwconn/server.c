@@ -74,7 +74,8 @@ void kn_server_received(struct kn_conn *c)
 
 void kn_run_server(void)
 {
-	struct rdma_cm_id *listener = kwcm_listen_tos(kn_opt.addr, kn_opt.port, 1024, kn_opt.tos);
+	struct rdma_cm_id *listener = kwcm_listen_with(kn_opt.addr, kn_opt.port, 1024, kn_opt.tos,
+							kn_opt.ipv4_too);
 	struct kn_conn *c;
 
 	while (!kn_stop)

@@ -313,6 +313,16 @@ int kwarp_cm_sock_dialled(struct socket *sock, const struct iw_cm_id *id)
 }
 
 /*
+ * Without id->afonly an IPv6 wildcard listener serves IPv4 as well, like in rdma_cm. The sysctl
+ * net.ipv6.bindv6only has chosen the option for the new socket, so set it in both cases.
+ */
+static int sock_set_v6only(struct socket *sock, int only)
+{
+	return sock->ops->setsockopt(sock, SOL_IPV6, IPV6_V6ONLY, KERNEL_SOCKPTR(&only),
+				     sizeof(only));
+}
+
+/*
  * The sysctl net.ipv4.tcp_fastopen can let all listeners accept data in a SYN. Such a connection
  * can be accepted before TCP's handshake is complete, when a queue pair cannot use it yet. So turn
  * fast open off for this listener.
@@ -358,9 +368,8 @@ int kwarp_cm_sock_listen(struct kwarp_dev *kdev, const struct iw_cm_id *id, int 
 	kwarp_sock_listens(kdev, sock, id);
 	addr_fix_scope(&at, ifindex);
 
-	/* Without id->afonly an IPv6 wildcard listener serves IPv4 as well, like in rdma_cm. */
-	if (at.ss_family == AF_INET6 && id->afonly)
-		ret = ip6_sock_set_v6only(sock->sk);
+	if (at.ss_family == AF_INET6)
+		ret = sock_set_v6only(sock, id->afonly);
 	if (!ret && (!on_loopback(kdev) || addr_any(&at)))
 		ret = sock_bindtoindex(sock->sk, ifindex, true);
 	if (!ret)

@@ -194,6 +194,28 @@ fast_open_case() {
 	[ "$(tcp_count 1 TcpExtTCPFastOpenPassive)" = "$before" ] || fail "the link has taken data with a SYN"
 }
 
+# ------------------------------------------------------------- listening sockets
+
+# With net.ipv6.bindv6only a listener on :: is for IPv6 only, unless its program asks for IPv4, too.
+v6only_case() {
+	local only
+	own_links
+	for only in 0 1; do
+		n1 sysctl -qw "net.ipv6.bindv6only=$only"
+		new_port
+		serve "both$only" "$PORT" kwconn -s -a :: -p "$PORT" -4
+		n0 kwconn -c -a "${IP[1]}" -p "$PORT" -n 2
+		n0 kwconn -c -a "${IP6[1]}" -p "$PORT" -n 2
+		stop "both$only"
+	done
+	new_port
+	serve six "$PORT" kwconn -s -a :: -p "$PORT"
+	n1 sysctl -qw net.ipv6.bindv6only=0
+	n0 kwconn -c -a "${IP6[1]}" -p "$PORT" -n 2
+	n0 kwconn -c -a "${IP[1]}" -p "$PORT" -n 1 -x -T 4
+	stop six
+}
+
 # ------------------------------------------------------------- ends that differ
 
 # wire_of NAME: make and capture a connection. Afterwards NAME.log has the flags of the startup
@@ -283,5 +305,6 @@ testcase cm-foreign-listener 60 foreign_listener_case
 testcase cm-port-taken 60 taken_port_case
 testcase cm-lossy 120 lossy_case
 testcase cm-fast-open 30 fast_open_case
+testcase cm-v6only 60 v6only_case
 testcase cm-crc-required 60 crc_required_case
 testcase cm-mpa-rev 60 mpa_rev_case
