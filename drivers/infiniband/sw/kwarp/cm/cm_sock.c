@@ -331,10 +331,14 @@ static int sock_listen(struct socket *sock, int backlog)
 {
 	int none = 0, ret;
 
+	/*
+	 * kernel_listen() turns fast open on if max_qlen is 0, which the option TCP_FASTOPEN would
+	 * set. With a negative number it does not, and TCP takes no data with a SYN.
+	 */
+	WRITE_ONCE(inet_csk(sock->sk)->icsk_accept_queue.fastopenq.max_qlen, -1);
 	ret = kernel_listen(sock, clamp(backlog, KWARP_MIN_BACKLOG, KWARP_MAX_BACKLOG));
 	if (ret)
 		return ret;
-	/* Set the option only after kernel_listen(), which may turn fast open on. */
 	return sock->ops->setsockopt(sock, SOL_TCP, TCP_FASTOPEN, KERNEL_SOCKPTR(&none),
 				     sizeof(none));
 }
