@@ -53,17 +53,6 @@ static void listener_notify(struct kwarp_cm_sock *cs)
 
 /* --------------------------------------------------------------- accepting */
 
-/* Has the endpoint waited so long for its peer, or for its ULP, that it may be ended? */
-static bool may_evict(const struct kwarp_ep *ep)
-{
-	enum kwarp_cm_state state = READ_ONCE(ep->state);
-	bool ulp = state == KWARP_CMS_WAIT_TURN || state == KWARP_CMS_WAIT_ULP;
-	u32 age = ulp ? KWARP_EVICT_ULP_AGE_MS : KWARP_EVICT_AGE_MS;
-
-	return kwarp_cm_fsm(state, KWARP_CME_EVICT)->legal &&
-	       time_after(jiffies, READ_ONCE(ep->since) + msecs_to_jiffies(age));
-}
-
 /* Is the endpoint ending already? Then it leaves the half-open list soon. */
 static bool is_leaving(const struct kwarp_ep *ep)
 {
@@ -85,7 +74,7 @@ static void evict_some(struct kwarp_listener *l, u32 queued)
 
 	spin_lock(&l->lock);
 	list_for_each_entry(ep, &l->half_open, half_open) {
-		if (may_evict(ep)) {
+		if (kwarp_listener_may_evict(ep)) {
 			/*
 			 * @ep cannot be freed here: an endpoint is taken off the list, under
 			 * l->lock, before it is freed.

@@ -390,7 +390,8 @@ static enum kwarp_cm_event next_event(struct kwarp_ep *ep)
 		return ep_aborted(ep, KWARP_CME_NO_QP);
 	if (ep_take_bit(ep, KWARP_EP_ORPHAN))
 		return ep_aborted(ep, KWARP_CME_ORPHAN);
-	if (ep_take_bit(ep, KWARP_EP_EVICT))
+	/* The listener may have looked at an older state, and have set the bit after the change. */
+	if (ep_take_bit(ep, KWARP_EP_EVICT) && kwarp_listener_may_evict(ep))
 		return ep_aborted(ep, KWARP_CME_EVICT);
 	if (ep_take_bit(ep, KWARP_EP_TIMER))
 		event = timer_event(ep);

@@ -87,3 +87,17 @@ void kwarp_listener_leave(struct kwarp_ep *ep)
 	if (was_full)
 		kwarp_listener_kick(l);
 }
+
+/*
+ * Has a half-open endpoint waited so long for its peer, or for its ULP, that it may be ended?
+ * Context: process.
+ */
+bool kwarp_listener_may_evict(const struct kwarp_ep *ep)
+{
+	enum kwarp_cm_state state = READ_ONCE(ep->state);
+	bool ulp = state == KWARP_CMS_WAIT_TURN || state == KWARP_CMS_WAIT_ULP;
+	u32 age = ulp ? KWARP_EVICT_ULP_AGE_MS : KWARP_EVICT_AGE_MS;
+
+	return kwarp_cm_fsm(state, KWARP_CME_EVICT)->legal &&
+	       time_after(jiffies, READ_ONCE(ep->since) + msecs_to_jiffies(age));
+}

@@ -6,6 +6,8 @@
 #ifndef KWARP_CM_LISTENER_H
 #define KWARP_CM_LISTENER_H
 
+#include <linux/types.h>
+
 struct kwarp_ep;
 struct kwarp_listener;
 
@@ -14,5 +16,6 @@ void kwarp_listener_put(struct kwarp_listener *l);
 void kwarp_listener_kick(struct kwarp_listener *l);
 void kwarp_listener_enter(struct kwarp_ep *ep);
 void kwarp_listener_leave(struct kwarp_ep *ep);
+bool kwarp_listener_may_evict(const struct kwarp_ep *ep);
 
 #endif /* KWARP_CM_LISTENER_H */

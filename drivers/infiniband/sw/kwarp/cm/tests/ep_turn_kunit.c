@@ -75,6 +75,21 @@ static void test_turn_refused(struct kunit *test)
 	}
 }
 
+/*
+ * The listener has found an old endpoint, and has set the bit KWARP_EP_EVICT after the endpoint has
+ * changed its state: the Request that the ULP has just got is not rejected.
+ */
+static void test_evict_late(struct kunit *test)
+{
+	ct_to_wait_ulp(test);
+	kwarp_ep_mark(ct_the_ep(), KWARP_EP_EVICT);
+	ct_settle();
+	KUNIT_EXPECT_EQ(test, ct_state(), KWARP_CMS_WAIT_ULP);
+	ct_on_evict();
+	ct_settle();
+	KUNIT_EXPECT_TRUE(test, ct_has_rejected());
+}
+
 /* The kernel log says why a connection has failed; for a normal end it has no line. */
 static const struct notice_case {
 	const char *name;
@@ -316,6 +331,7 @@ static struct kunit_case ep_turn_cases[] = {
 	KUNIT_CASE(test_turn_comes),
 	KUNIT_CASE_SLOW(test_turn_timer),
 	KUNIT_CASE(test_turn_refused),
+	KUNIT_CASE(test_evict_late),
 	KUNIT_CASE_PARAM(test_notice, notice_gen_params),
 	KUNIT_CASE(test_notice_lost),
 	KUNIT_CASE(test_notice_peer),

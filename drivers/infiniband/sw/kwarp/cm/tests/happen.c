@@ -25,8 +25,11 @@ void ct_on_orphan(void)
 	mark_ep(KWARP_EP_ORPHAN);
 }
 
+/* The endpoint has been in its state for so long that it may be evicted. */
 void ct_on_evict(void)
 {
+	if (ct_the_ep())
+		WRITE_ONCE(ct_the_ep()->since, jiffies - 2 * HZ * KWARP_EVICT_ULP_AGE_MS / 1000);
 	mark_ep(KWARP_EP_EVICT);
 }
 

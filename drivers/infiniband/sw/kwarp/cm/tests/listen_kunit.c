@@ -24,6 +24,7 @@
 #define kwarp_listener_kick	tested_listener_kick
 #define kwarp_listener_enter	tested_listener_enter
 #define kwarp_listener_leave	tested_listener_leave
+#define kwarp_listener_may_evict tested_listener_may_evict
 #define kwarp_ep_mark		listen_ep_mark
 #define kwarp_listener_create	tested_listener_create
 #define kwarp_listener_destroy	tested_listener_destroy
@@ -46,6 +47,7 @@ static void tested_listener_put(struct kwarp_listener *l);
 static void tested_listener_kick(struct kwarp_listener *l);
 static void tested_listener_enter(struct kwarp_ep *ep);
 static void tested_listener_leave(struct kwarp_ep *ep);
+static bool tested_listener_may_evict(const struct kwarp_ep *ep);
 static void listen_ep_mark(struct kwarp_ep *ep, int bit);
 static int tested_listener_create(struct iw_cm_id *id, int backlog);
 static void tested_listener_destroy(struct kwarp_listener *l);
