@@ -20,6 +20,7 @@
 #include <rdma/iw_cm.h>
 #include <rdma/rdma_cm.h>
 
+#include <linux/ratelimit.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -253,6 +254,7 @@ static struct kwarp_listener *listener_alloc(struct kwarp_dev *kdev, struct iw_c
 	INIT_LIST_HEAD(&l->half_open);
 	INIT_LIST_HEAD(&l->waiting);
 	INIT_DELAYED_WORK(&l->work, listener_work);
+	ratelimit_state_init(&l->notices, DEFAULT_RATELIMIT_INTERVAL, DEFAULT_RATELIMIT_BURST);
 	l->kdev = kdev;
 	l->backlog = backlog;
 	l->cs.notify = listener_notify;

@@ -17,6 +17,8 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/iw_cm.h>
 
+#include <linux/ratelimit.h>
+
 #include "../qp/stream.h"
 #include "../trace.h"
 #include "cm_mpa.h"
@@ -275,7 +277,13 @@ static const char *what_is_wrong(enum kwarp_cm_state was, enum kwarp_cm_event ev
 	}
 }
 
-/* Log one line for each failed connection; ratelimited, as a peer can cause any number. */
+static DEFINE_RATELIMIT_STATE(initiator_notices, DEFAULT_RATELIMIT_INTERVAL,
+			      DEFAULT_RATELIMIT_BURST);
+
+/*
+ * Log one line for each failed connection. A peer can let any number of connections fail, so the
+ * lines about those of a listener have a limit of their own: they do not hide the lines of others.
+ */
 static void tell_trouble(struct kwarp_ep *ep, enum kwarp_cm_state was, enum kwarp_cm_event event)
 {
 	struct sockaddr_storage local = {}, remote = {};
@@ -297,8 +305,9 @@ static void tell_trouble(struct kwarp_ep *ep, enum kwarp_cm_state was, enum kwar
 	} else {
 		return;
 	}
-	ibdev_notice_ratelimited(&ep->kdev->ibdev, "connection %pISpc, peer %pISpc: %s (%s)\n",
-				 &local, &remote, text, kwarp_cm_state_name(was));
+	if (__ratelimit(ep->listener ? &ep->listener->notices : &initiator_notices))
+		ibdev_notice(&ep->kdev->ibdev, "connection %pISpc, peer %pISpc: %s (%s)\n",
+			     &local, &remote, text, kwarp_cm_state_name(was));
 }
 
 /**

@@ -11,6 +11,7 @@
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/ratelimit_types.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
@@ -156,6 +157,7 @@ struct kwarp_ep {
  * @node: entry in kdev->cm.listeners, the list of the device's listeners
  * @id_node: entry in kdev->cm.listener_ids, while @cm_id is not NULL
  * @work: accepts connections
+ * @notices: limits the log lines about the connections of this listener
  * @mutex: protects @cs
  * @cs: listening socket; without a socket (@cs.sock is NULL) no connection comes in
  * @lock: protects all that follows
@@ -179,6 +181,7 @@ struct kwarp_listener {
 
 	/* in any context, without a lock */
 	struct delayed_work work;
+	struct ratelimit_state notices;
 
 	/* under mutex */
 	struct mutex mutex;

@@ -159,6 +159,24 @@ static void test_notice_lost(struct kunit *test)
 	}
 }
 
+/* Many failed connections of a listener do not hide that of another listener, or a connect. */
+static void test_notice_limits(struct kunit *test)
+{
+	int i;
+
+	ratelimit_set_flags(&fake.listener.notices, RATELIMIT_MSG_ON_RELEASE);
+	for (i = 0; i < DEFAULT_RATELIMIT_BURST; i++)
+		KUNIT_EXPECT_TRUE(test, __ratelimit(&fake.listener.notices));
+	ct_to_wait_req(test);
+	ct_on_garbage();
+	ct_settle();
+	KUNIT_EXPECT_NULL(test, fake.notice);
+	ct_to_connect(test);
+	ct_on_refused();
+	ct_settle();
+	KUNIT_EXPECT_NOT_NULL(test, fake.notice);
+}
+
 /*
  * TCP does not know the peer of a socket that never connected: the log line has the peer's address
  * from the id.
@@ -334,6 +352,7 @@ static struct kunit_case ep_turn_cases[] = {
 	KUNIT_CASE(test_evict_late),
 	KUNIT_CASE_PARAM(test_notice, notice_gen_params),
 	KUNIT_CASE(test_notice_lost),
+	KUNIT_CASE(test_notice_limits),
 	KUNIT_CASE(test_notice_peer),
 	KUNIT_CASE(test_turn_deadline),
 	KUNIT_CASE(test_no_qp_is_own),

@@ -13,8 +13,8 @@
 static int fake_readqs_init(struct kwarp_readqs *qs, u32 ord, u32 ird);
 
 /* Do not print a connection's log line: keep its text, and the peer's address, for the test. */
-#undef ibdev_notice_ratelimited
-#define ibdev_notice_ratelimited(ibdev, fmt, local, remote, text, state) \
+#undef ibdev_notice
+#define ibdev_notice(ibdev, fmt, local, remote, text, state) \
 	((void)(ibdev), (void)(fmt), (void)(local), (void)(state), \
 	 fake.notice_peer = *(remote), fake.notice = (text))
 
@@ -170,6 +170,10 @@ int ct_init(struct kunit *test)
 	mutex_init(&fake.listener.mutex);
 	INIT_DELAYED_WORK(&fake.listener.work, listener_work);
 	spin_lock_init(&fake.listener.lock);
+	ratelimit_state_init(&fake.listener.notices, DEFAULT_RATELIMIT_INTERVAL,
+			     DEFAULT_RATELIMIT_BURST);
+	ratelimit_state_init(&initiator_notices, DEFAULT_RATELIMIT_INTERVAL,
+			     DEFAULT_RATELIMIT_BURST);
 	INIT_LIST_HEAD(&fake.listener.half_open);
 	INIT_LIST_HEAD(&fake.listener.waiting);
 	fake.listener.backlog = 5;
