@@ -34,6 +34,7 @@
 #include "ep.h"
 #include "ep_run.h"
 #include "listener.h"
+#include "sock_io.h"
 #include "sock_memcg.h"
 
 /* ------------------------------------------------------------ queued work */
@@ -168,6 +169,25 @@ static int accept_one(struct kwarp_listener *l)
 	return listener_child(l);
 }
 
+/*
+ * Something has ended the listening socket, for example "ss -K". The listening id has no event with
+ * which iw_cm could tell the ULP: iw_cm BUG()s at any event but CONNECT_REQUEST. So log it, and
+ * free the port. Context: l->mutex held.
+ */
+static void listener_lost(struct kwarp_listener *l)
+{
+	struct sockaddr_storage at = {};
+
+	spin_lock(&l->lock);
+	if (l->cm_id)
+		at = l->cm_id->local_addr;
+	spin_unlock(&l->lock);
+	ibdev_warn_ratelimited(&l->kdev->ibdev,
+			       "the socket that listens on %pISpc was closed from outside: its program gets no more connections, and is not told\n",
+			       &at);
+	kwarp_cm_sock_kill(&l->cs);
+}
+
 static void listener_work(struct work_struct *work)
 {
 	struct kwarp_listener *l =
@@ -178,6 +198,8 @@ static void listener_work(struct work_struct *work)
 	/* A storage protocol may wait for a connection, to write out memory: no I/O here. */
 	kwarp_fault_late();
 	mutex_lock(&l->mutex);
+	if (l->cs.sock && kwarp_cm_sock_closed(l->cs.sock))
+		listener_lost(l);
 	for (n = 0; n < KWARP_ACCEPT_BATCH && !ret; n++)
 		ret = accept_one(l);
 	/* Queue the work under the mutex, so that listener_shut() finds and cancels it. */

@@ -216,6 +216,27 @@ v6only_case() {
 	stop six
 }
 
+# "ss -K" ends the socket of a listener. The program cannot be told, but the log has a line, and the
+# port is free for another program.
+ss_kill_case() {
+	skip_on siw "it does not notice"
+	own_links
+	new_port
+	serve dead "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT"
+	n1 ss -HtlK "sport = :$PORT" >/dev/null
+	! listens "${PIDS[dead]}" "$PORT" || skip "this kernel does not end sockets"
+	wait_until 5 "the log has a line" logged "${LINK[1]}: the socket that listens on .*:$PORT was closed"
+	n0 kwconn -c -a "${IP[1]}" -p "$PORT" -n 1 -x -T 4
+	stop dead
+	serve next "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT"
+	n0 kwconn -c -a "${IP[1]}" -p "$PORT" -n 2
+	stop next
+}
+
+logged() {
+	dmesg | grep "$1" >/dev/null
+}
+
 # ------------------------------------------------------------- ends that differ
 
 # wire_of NAME: make and capture a connection. Afterwards NAME.log has the flags of the startup
@@ -306,5 +327,6 @@ testcase cm-port-taken 60 taken_port_case
 testcase cm-lossy 120 lossy_case
 testcase cm-fast-open 30 fast_open_case
 testcase cm-v6only 60 v6only_case
+testcase cm-ss-kill 60 ss_kill_case
 testcase cm-crc-required 60 crc_required_case
 testcase cm-mpa-rev 60 mpa_rev_case

@@ -45,6 +45,7 @@ static void test_put_device(struct ib_device *ibdev)
 #define ib_device_put		test_put_device
 #define kwarp_cm_rdma_id	iface_rdma_id
 #define kwarp_cm_iface		iface_of
+#define kwarp_cm_local_iface	iface_local
 #include "../cm_iface.c"
 
 #define OWN	3

@@ -16,6 +16,7 @@
 #include "../cm_listen.h"
 #include "../cm_sock.h"
 #include "../listener.h"
+#include "../sock_io.h"
 #include "../sock_memcg.h"
 
 /* Rename what the included code defines and calls: the module has functions of these names. */
@@ -37,6 +38,7 @@
 #define kwarp_cm_sock_memcg	listen_sock_memcg
 #define kwarp_cm_sock_queued	listen_sock_queued
 #define kwarp_cm_sock_accept	listen_sock_accept
+#define kwarp_cm_sock_closed	listen_sock_closed
 #define kwarp_wq		system_unbound_wq
 /* The fake device is not registered with the RDMA core, so it has no name to log. */
 #undef ibdev_warn_ratelimited
@@ -66,6 +68,7 @@ static void tested_listener_shut_all(struct kwarp_dev *kdev);
  * @listen_err: error that opening the next socket returns
  * @looks: how often a listener has looked for connections to accept
  * @ep: an endpoint of the listener; only the fields that listener.c uses are set
+ * @closed: something has closed the sockets
  * @retire_late: the device is being removed (kwarp_cm_retire()) while a listener is being made
  */
 struct listen_test {
@@ -78,6 +81,7 @@ struct listen_test {
 	int listen_err;
 	int looks;
 	struct kwarp_ep *ep;
+	bool closed;
 	bool retire_late;
 };
 
@@ -129,6 +133,11 @@ static u32 listen_sock_queued(const struct socket *sock)
 {
 	lt->looks++;
 	return 0;
+}
+
+static bool listen_sock_closed(const struct socket *sock)
+{
+	return lt->closed;
 }
 
 static int listen_sock_accept(struct kwarp_dev *kdev, struct kwarp_cm_sock *listener,
@@ -328,6 +337,22 @@ static void test_leave_full(struct kunit *test)
 	destroy_listener(0);
 }
 
+/* A socket that was closed from outside is released, once. The listener can still be destroyed. */
+static void test_closed_outside(struct kunit *test)
+{
+	struct kwarp_listener *l;
+
+	KUNIT_ASSERT_EQ(test, listen_on(0), 0);
+	l = lt->id[0].provider_data;
+	lt->closed = true;
+	tested_listener_kick(l);
+	flush_delayed_work(&l->work);
+	KUNIT_EXPECT_EQ(test, lt->socks, 0);
+	tested_listener_kick(l);
+	flush_delayed_work(&l->work);
+	destroy_listener(0);
+}
+
 static struct kunit_case listen_cases[] = {
 	KUNIT_CASE(test_listen),
 	KUNIT_CASE(test_listen_fails),
@@ -336,6 +361,7 @@ static struct kunit_case listen_cases[] = {
 	KUNIT_CASE(test_shut_all),
 	KUNIT_CASE(test_leave),
 	KUNIT_CASE(test_leave_full),
+	KUNIT_CASE(test_closed_outside),
 	{}
 };
 
