@@ -9,6 +9,8 @@
  * cq-overflow	a completion queue that nobody polls overflows; needs a server: kwconn -s
  * dereg	memory is deregistered while a peer writes into it
  * depth	a connection requests more Reads at once than the device supports
+ * long-recv	a receive has more room than the longest message
+ * long-srq-recv	the same with shared receives
  *
  * -n repeats the cases srq-limit, srq-domain and dereg: each repetition is a round.
  * -x leaves out the operation that the case tests, to show that the case can fail.
@@ -30,6 +32,8 @@ static const struct role {
 	{ "cq-overflow", NULL, kwe_cq_client },
 	{ "dereg", kwe_dereg_server, kwe_dereg_client },
 	{ "depth", kwe_depth_server, kwe_depth_client },
+	{ "long-recv", kwe_long_server, kwe_long_client },
+	{ "long-srq-recv", kwe_long_srq_server, kwe_long_client },
 };
 
 /* ------------------------------------------------------------------- helpers */
@@ -40,7 +44,7 @@ void kwe_open(struct kwe_end *e, size_t len, int access, unsigned int wrs)
 		.qp_type = IBV_QPT_RC,
 		.srq = e->srq,
 		.cap = { .max_send_wr = wrs, .max_recv_wr = wrs, .max_send_sge = 1,
-			 .max_recv_sge = 1 },
+			 .max_recv_sge = 2 },
 	};
 
 	if (!e->pd)

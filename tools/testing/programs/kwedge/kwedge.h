@@ -46,6 +46,9 @@ void kwe_dereg_server(const struct kwe_opt *opt);
 void kwe_dereg_client(const struct kwe_opt *opt);
 void kwe_depth_server(const struct kwe_opt *opt);
 void kwe_depth_client(const struct kwe_opt *opt);
+void kwe_long_server(const struct kwe_opt *opt);
+void kwe_long_srq_server(const struct kwe_opt *opt);
+void kwe_long_client(const struct kwe_opt *opt);
 
 /* Create for e->id: protection domain, completion queue, @len octets of memory, queue pair. */
 void kwe_open(struct kwe_end *e, size_t len, int access, unsigned int wrs);

@@ -47,6 +47,7 @@ out_of_check() {
 	# Variants of kept cases (IPv6, huge pages, markers, no CRC, another seed), and rare uses
 	# (the daemon iwpmd, a change of the route's MTU).
 	data-ipv6 | data-dmabuf-huge | edge-srq-limit-spoilt | device-iwpmd | raw-markers) ;;
+	edge-long-srq-recv) ;;
 	edge-mtu | raw-no-crc | raw-mutate-2 | bad-scribble-2 | neighbour-no-crc | windows-no-crc) ;;
 	# Similar to a case that is kept: the connection ends at another octet, by another segment
 	# or at the other end.

@@ -9,7 +9,6 @@
 
 #include <linux/log2.h>
 #include <linux/minmax.h>
-#include <linux/overflow.h>
 #include <linux/string.h>
 #include <rdma/ib_verbs.h>
 
@@ -82,15 +81,14 @@ u32 kwarp_rqe_stride(u32 sges)
 				  sges * sizeof(struct kwarp_sge));
 }
 
-static bool sgl_len(const struct kwarp_sge *sge, u32 n, u32 *len)
+static u64 sgl_len(const struct kwarp_sge *sge, u32 n)
 {
-	u32 i, sum = 0;
+	u64 sum = 0;
+	u32 i;
 
 	for (i = 0; i < n; i++)
-		if (check_add_overflow(sum, sge[i].length, &sum))
-			return false;
-	*len = sum;
-	return true;
+		sum += sge[i].length;
+	return sum;
 }
 
 /**
@@ -106,6 +104,7 @@ static bool sgl_len(const struct kwarp_sge *sge, u32 n, u32 *len)
 bool kwarp_wqe_load(struct kwarp_wqe *wqe, const void *slot, u32 stride, bool user)
 {
 	u32 room = stride - sizeof(wqe->e);
+	u64 len;
 
 	memcpy(&wqe->e, slot, sizeof(wqe->e));
 	/*
@@ -129,8 +128,11 @@ bool kwarp_wqe_load(struct kwarp_wqe *wqe, const void *slot, u32 stride, bool us
 		return false;
 	memcpy(wqe->sge, slot + sizeof(wqe->e), wqe->e.num_sge * sizeof(wqe->sge[0]));
 	barrier();
-	return sgl_len(wqe->sge, wqe->e.num_sge, &wqe->len) &&
-	       (!wqe->rule->atomic || wqe->len == sizeof(u64));	/* eight octets: 7306-D-7 */
+	len = sgl_len(wqe->sge, wqe->e.num_sge);
+	if (len > KWARP_MAX_MSG)
+		return false;
+	wqe->len = len;
+	return !wqe->rule->atomic || len == sizeof(u64);	/* eight octets: 7306-D-7 */
 }
 
 /*
@@ -152,5 +154,7 @@ bool kwarp_rwqe_load(struct kwarp_rwqe *rwqe, const void *slot, u32 stride)
 	rwqe->num_sge = e.num_sge;
 	memcpy(rwqe->sge, slot + sizeof(e), e.num_sge * sizeof(rwqe->sge[0]));
 	barrier();
-	return sgl_len(rwqe->sge, rwqe->num_sge, &rwqe->len);
+	/* A receive may be longer than any message. */
+	rwqe->len = min_t(u64, sgl_len(rwqe->sge, rwqe->num_sge), KWARP_MAX_MSG);
+	return true;
 }

@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 #
 # Cases in which a resource runs out, is removed, or changes under traffic (kwedge): shared
-# receives, a completion queue, memory, the depths for outstanding Reads, the route's MTU. Other
-# cases make the largest number of objects of each kind (kwmost).
+# receives, a completion queue, memory, the depths for outstanding Reads, long receives, the route's
+# MTU. Other cases make the largest number of objects of each kind (kwmost).
 
 edge_pair() {
 	new_port
@@ -128,6 +128,8 @@ testcase edge-srq-domain 60 edge_case -n "$(by_profile 20 3)" srq-domain
 testcase edge-srq-limit-spoilt 90 edge_spoilt srq-limit
 testcase edge-cq-overflow 60 edge_cq_overflow
 testcase edge-depth 60 edge_case depth
+testcase edge-long-recv 60 edge_case long-recv
+testcase edge-long-srq-recv 60 edge_case long-srq-recv
 testcase edge-dereg 90 edge_case -n "$(by_profile 50 5)" dereg
 testcase edge-dereg-spoilt 60 edge_spoilt dereg
 testcase edge-mtu 120 edge_mtu
