@@ -6,15 +6,19 @@
 #include "rq.h"
 #include "sq.h"
 
-static void copy_sgl(struct kwarp_sge *dst, const struct ib_sge *src, int n)
+/* Return: total length of the elements. */
+static u64 copy_sgl(struct kwarp_sge *dst, const struct ib_sge *src, int n)
 {
+	u64 len = 0;
 	int i;
 
 	for (i = 0; i < n; i++) {
+		len += src[i].length;
 		dst[i].addr = src[i].addr;
 		dst[i].length = src[i].length;
 		dst[i].lkey = src[i].lkey;
 	}
+	return len;
 }
 
 static int copy_inline(struct kwarp_sqe *e, const struct ib_send_wr *wr, u32 room)
@@ -101,7 +105,8 @@ static int fill_sqe(struct kwarp_sq *sq, struct kwarp_sqe *e,
 	if (rule->atomic && (wr->num_sge != 1 || wr->sg_list->length != sizeof(u64)))
 		return -EINVAL;
 	e->num_sge = wr->num_sge;
-	copy_sgl((struct kwarp_sge *)(e + 1), wr->sg_list, wr->num_sge);
+	if (copy_sgl((struct kwarp_sge *)(e + 1), wr->sg_list, wr->num_sge) > KWARP_MAX_MSG)
+		return -EINVAL;
 	return 0;
 }
 

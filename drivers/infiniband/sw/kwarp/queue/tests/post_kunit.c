@@ -213,6 +213,22 @@ static void test_refused(struct kunit *test)
 	}
 }
 
+/* A message has less than 2^32 octets. */
+static void test_sum(struct kunit *test)
+{
+	struct post_test *t = test->priv;
+	struct ib_send_wr wr = { .opcode = IB_WR_SEND, .sg_list = t->sge, .num_sge = 3 };
+
+	t->sge[0].length = 0x80000000;
+	t->sge[1].length = 0x7ffffff0;
+	t->sge[2].length = 0xf;
+	KUNIT_EXPECT_EQ(test, post_one(test, &wr)->len, U32_MAX);
+	t->sge[2].length++;
+	expect_refusal(test, &wr);
+	t->sge[1].length = U32_MAX;
+	expect_refusal(test, &wr);
+}
+
 static void test_inline(struct kunit *test)
 {
 	struct post_test *t = test->priv;
@@ -351,6 +367,7 @@ static struct kunit_case post_cases[] = {
 	KUNIT_CASE(test_write_imm),
 	KUNIT_CASE(test_atomic),
 	KUNIT_CASE(test_refused),
+	KUNIT_CASE(test_sum),
 	KUNIT_CASE(test_inline),
 	KUNIT_CASE(test_full),
 	KUNIT_CASE(test_chain),
