@@ -278,7 +278,7 @@ static void fill_wc(struct ib_wc *wc, const struct kwarp_cqe *cqe, struct ib_qp 
 	}
 }
 
-/* ib_device_ops.poll_cq.  Context: any. */
+/* ib_device_ops.poll_cq; programs poll their ring without a call.  Context: any. */
 int kwarp_cq_poll(struct ib_cq *ibcq, int num, struct ib_wc *wc)
 {
 	struct kwarp_cq *cq = to_kcq(ibcq);
@@ -287,10 +287,12 @@ int kwarp_cq_poll(struct ib_cq *ibcq, int num, struct ib_wc *wc)
 	int n = 0;
 	u32 cons;
 
+	if (!cq->qp)
+		return -EOPNOTSUPP;
 	spin_lock_irqsave(&cq->lock, irqflags);
 	hdr = cq->ring.hdr;
 	for (cons = hdr->cons; n < num && cons != cq->prod; cons++) {
-		struct ib_qp *qp = cq->qp ? cq->qp[cons & cq->ring.mask] : NULL;
+		struct ib_qp *qp = cq->qp[cons & cq->ring.mask];
 
 		/*
 		 * skip entries without QP: kwarp_cq_forget_qp() has removed the QP, which is being
@@ -304,13 +306,15 @@ int kwarp_cq_poll(struct ib_cq *ibcq, int num, struct ib_wc *wc)
 	return n;
 }
 
-/* ib_device_ops.req_notify_cq.  Context: any. */
+/* ib_device_ops.req_notify_cq; programs write to their ring's header.  Context: any. */
 int kwarp_cq_arm(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 {
 	struct kwarp_cq *cq = to_kcq(ibcq);
 	unsigned long irqflags;
 	int missed = 0;
 
+	if (!cq->qp)
+		return -EOPNOTSUPP;
 	spin_lock_irqsave(&cq->lock, irqflags);
 	if ((flags & IB_CQ_SOLICITED_MASK) == IB_CQ_SOLICITED)
 		cq->ring.hdr->arm |= KWARP_CQ_ARM_SOLICITED;

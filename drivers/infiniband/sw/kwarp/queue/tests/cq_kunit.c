@@ -352,6 +352,8 @@ static void test_req_notify(struct kunit *test)
 	struct kwarp_ring_hdr *hdr = t->cq.ring.hdr;
 	const int missed = IB_CQ_REPORT_MISSED_EVENTS;
 
+	t->cq.qp = kunit_kcalloc(test, kwarp_ring_size(&t->cq.ring), sizeof(*t->cq.qp), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, t->cq.qp);
 	KUNIT_EXPECT_EQ(test, kwarp_cq_arm(&t->cq.ibcq, IB_CQ_SOLICITED), 0);
 	KUNIT_EXPECT_EQ(test, hdr->arm, KWARP_CQ_ARM_SOLICITED);
 	hdr->arm = 0;
@@ -371,6 +373,21 @@ static void test_req_notify(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_cq_arm(&t->cq.ibcq, IB_CQ_NEXT_COMP | missed), 0);
 }
 
+/* The verbs of kernel consumers do not touch the ring of a program, which writes to it as well. */
+static void test_program(struct kunit *test)
+{
+	struct test_cq *t = test->priv;
+	struct kwarp_ring_hdr *hdr = t->cq.ring.hdr;
+	struct ib_wc wc;
+
+	push_entry(&t->cq, 1, KWARP_WC_SUCCESS, 0);
+	hdr->cons = 3;
+	KUNIT_EXPECT_EQ(test, kwarp_cq_poll(&t->cq.ibcq, 1, &wc), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, kwarp_cq_arm(&t->cq.ibcq, IB_CQ_NEXT_COMP), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, hdr->cons, 3);
+	KUNIT_EXPECT_EQ(test, hdr->arm, 0);
+}
+
 static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(test_publication),
 	KUNIT_CASE_PARAM(test_arm, arm_gen_params),
@@ -384,6 +401,7 @@ static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(test_replace_failed),
 	KUNIT_CASE(test_replace_corrupt),
 	KUNIT_CASE(test_req_notify),
+	KUNIT_CASE(test_program),
 	{}
 };
 
