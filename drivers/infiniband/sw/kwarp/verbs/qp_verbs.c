@@ -314,7 +314,8 @@ static int modify_state(struct kwarp_qp *qp, enum ib_qp_state next)
 
 static int check_modify(struct kwarp_qp *qp, const struct ib_qp_attr *attr, int mask)
 {
-	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
+	/* The sizes of the queues (CAP) do not change: the device has no RESIZE_MAX_WR. */
+	if (mask & ~IB_QP_ATTR_STANDARD_BITS || mask & IB_QP_CAP)
 		return -EOPNOTSUPP;
 	if (mask & IB_QP_CUR_STATE && !is_current_state(qp, attr->cur_qp_state))
 		return -EINVAL;

@@ -63,6 +63,9 @@ static const struct modify_case {
 	{ "port 1", IDLE, IB_QP_PORT, { .port_num = 1 }, "" },
 	{ "port 0", IDLE, IB_QP_PORT, { .port_num = 0 }, "", -EINVAL },
 	{ "port 2", IDLE, IB_QP_PORT, { .port_num = 2 }, "", -EINVAL },
+	{ "sizes of the queues", IDLE, IB_QP_CAP, { .cap.max_send_wr = 1 }, "", -EOPNOTSUPP },
+	{ "sizes of the queues, and ERR", RTS, IB_QP_CAP | IB_QP_STATE,
+	  { .qp_state = IB_QPS_ERR }, "", -EOPNOTSUPP },
 	{ "rate limit", IDLE, IB_QP_RATE_LIMIT, { .rate_limit = 1 }, "", -EOPNOTSUPP },
 };
 
