@@ -185,6 +185,8 @@ int kwarp_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 	const u32 *limit = mask & IB_SRQ_LIMIT ? &attr->srq_limit : NULL;
 	int ret;
 
+	if (mask & ~(IB_SRQ_LIMIT | IB_SRQ_MAX_WR))
+		return -EINVAL;
 	mutex_lock(&srq->resize);
 	if (mask & IB_SRQ_MAX_WR) {
 		ret = resize_srq(srq, attr->max_wr, limit, udata);

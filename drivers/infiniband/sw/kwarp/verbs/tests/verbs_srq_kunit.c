@@ -112,6 +112,8 @@ static void test_srq_modify(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_modify_srq(&srq->ibsrq, &attr, IB_SRQ_LIMIT | IB_SRQ_MAX_WR,
 					       NULL), -EOPNOTSUPP);
 	KUNIT_EXPECT_EQ(test, kwarp_modify_srq(&srq->ibsrq, &attr, 0, NULL), 0);
+	KUNIT_EXPECT_EQ(test, kwarp_modify_srq(&srq->ibsrq, &attr, IB_SRQ_LIMIT | 4, NULL),
+			-EINVAL);
 	udata = vt_udata(test, 8, 0);
 	vt_unknown(test, 7);
 	KUNIT_EXPECT_EQ(test, kwarp_modify_srq(&srq->ibsrq, &attr, IB_SRQ_LIMIT, udata),
