@@ -365,7 +365,7 @@ struct kwarp_mr *kwarp_mr_create_fast(struct kwarp_dev *kdev, struct ib_pd *pd,
 		mr_free(mr);
 		return ERR_PTR(-ENOMEM);
 	}
-	return mr_register(kdev, mr, 0, false);
+	return mr_register(kdev, mr, get_random_u8(), false);
 }
 
 /*

@@ -73,6 +73,7 @@ const size_t region_backing_octets = sizeof(struct kwarp_backing);
 
 int kwarp_stag_alloc(struct kwarp_dev *kdev, struct kwarp_mr *mr, u8 key)
 {
+	mr->stag = key;
 	return region_no_stag ? -ENOMEM : 0;
 }
 

@@ -209,6 +209,22 @@ static struct kwarp_mr *make_dma(struct kunit *test)
 	return kwarp_mr_create_dma(&t->kdev, &t->pd, IB_ACCESS_LOCAL_WRITE);
 }
 
+/* A peer cannot know the first key of a region, which is part of the STag. */
+static void test_key(struct kunit *test)
+{
+	struct region_test *t = test->priv;
+	struct kwarp_mr *mr;
+	u32 i, bits = 0;
+
+	for (i = 0; i < 64; i++) {
+		mr = make_fast(test);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
+		bits |= mr->stag;
+		kwarp_mr_destroy(&t->kdev, mr);
+	}
+	KUNIT_EXPECT_EQ(test, bits, U8_MAX);
+}
+
 /*
  * A kind of region or window, and the memory that is allocated for it.
  *
@@ -262,6 +278,7 @@ static struct kunit_case region_cases[] = {
 	KUNIT_CASE(test_dmabuf_owner),
 	KUNIT_CASE(test_same),
 	KUNIT_CASE(test_all_memory),
+	KUNIT_CASE(test_key),
 	KUNIT_CASE_PARAM(test_payer, payer_gen_params),
 	{}
 };
