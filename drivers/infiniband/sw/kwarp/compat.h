@@ -160,6 +160,39 @@ struct net_device;
 #define kwarp_dma_buf_vunmap	dma_buf_vunmap
 #endif
 
+/*
+ * 6.17: a program may give the memory of a CQ, 7.2: also that of a queue pair, by these attributes.
+ * The core leaves it to the driver to refuse them.
+ */
+#ifdef KWARP_HAVE_QUEUE_UMEM_ATTRS
+#define KWARP_CQ_BUFFER_ATTRS						\
+	{								\
+		UVERBS_ATTR_CREATE_CQ_BUFFER_VA,			\
+		UVERBS_ATTR_CREATE_CQ_BUFFER_LENGTH,			\
+		UVERBS_ATTR_CREATE_CQ_BUFFER_FD,			\
+		UVERBS_ATTR_CREATE_CQ_BUFFER_OFFSET,			\
+		UVERBS_ATTR_CREATE_CQ_BUF_UMEM,				\
+	}
+#define KWARP_QP_BUFFER_ATTRS						\
+	{								\
+		UVERBS_ATTR_CREATE_QP_BUF_UMEM,				\
+		UVERBS_ATTR_CREATE_QP_RQ_BUF_UMEM,			\
+		UVERBS_ATTR_CREATE_QP_SQ_BUF_UMEM,			\
+	}
+#elif defined(KWARP_HAVE_CQ_BUFFER_ATTRS)
+#define KWARP_CQ_BUFFER_ATTRS						\
+	{								\
+		UVERBS_ATTR_CREATE_CQ_BUFFER_VA,			\
+		UVERBS_ATTR_CREATE_CQ_BUFFER_LENGTH,			\
+		UVERBS_ATTR_CREATE_CQ_BUFFER_FD,			\
+		UVERBS_ATTR_CREATE_CQ_BUFFER_OFFSET,			\
+	}
+#define KWARP_QP_BUFFER_ATTRS	{ }
+#else
+#define KWARP_CQ_BUFFER_ATTRS	{ }
+#define KWARP_QP_BUFFER_ATTRS	{ }
+#endif
+
 /* 7.1: resize_cq() became resize_user_cq(), with an unsigned number of entries */
 #ifdef KWARP_HAVE_RESIZE_USER_CQ
 #define resize_cq		resize_user_cq

@@ -72,6 +72,9 @@ static int home_of_vector(u32 vector, bool user)
 	return -1;
 }
 
+/* Attributes by which a program gives the memory of the ring; kwarp's rings are the kernel's. */
+static const u16 cq_buffer_attrs[] = KWARP_CQ_BUFFER_ATTRS;
+
 int kwarp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		    struct kwarp_cq_attrs *attrs)
 {
@@ -82,6 +85,8 @@ int kwarp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	int ret;
 
 	ret = kwarp_udata_no_request(udata);
+	if (!ret)
+		ret = kwarp_udata_refuse(udata, cq_buffer_attrs, ARRAY_SIZE(cq_buffer_attrs));
 	if (ret)
 		return ret;
 	if (attr->flags)

@@ -139,6 +139,9 @@ static bool qp_has_rfc7306(const struct kwarp_dev *kdev, struct ib_udata *udata)
 	       (!udata || to_kuc(kwarp_udata_context(udata))->features & KWARP_FEATURE_RFC7306);
 }
 
+/* Attributes by which a program gives the memory of the rings; kwarp's rings are the kernel's. */
+static const u16 qp_buffer_attrs[] = KWARP_QP_BUFFER_ATTRS;
+
 int kwarp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		    struct ib_udata *udata)
 {
@@ -147,6 +150,8 @@ int kwarp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	int ret;
 
 	ret = kwarp_udata_no_request(udata);
+	if (!ret)
+		ret = kwarp_udata_refuse(udata, qp_buffer_attrs, ARRAY_SIZE(qp_buffer_attrs));
 	if (!ret)
 		ret = check_qp_init(init, udata && kdev->siw);
 	if (ret)

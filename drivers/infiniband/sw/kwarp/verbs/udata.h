@@ -17,6 +17,7 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 #include <rdma/ib_verbs.h>
+#include <rdma/uverbs_ioctl.h>
 
 /*
  * Check that all octets of the request from octet @from on are zero.
@@ -93,6 +94,24 @@ static inline int kwarp_udata_none(struct ib_udata *udata)
 	if (ret || !udata || !udata->outlen)
 		return ret;
 	return clear_user(udata->outbuf, udata->outlen) ? -EFAULT : 0;
+}
+
+/**
+ * kwarp_udata_refuse - refuse a verb that has attributes which the driver does not implement
+ * @udata: driver data of the verb, or NULL
+ * @attrs: UVERBS_ATTR_* of the verb's method
+ * @n: elements of @attrs
+ *
+ * Return: 0; -EOPNOTSUPP: the program has given one of the attributes.
+ */
+static inline int kwarp_udata_refuse(struct ib_udata *udata, const u16 *attrs, size_t n)
+{
+	if (!udata)
+		return 0;
+	while (n--)
+		if (uverbs_attr_is_valid(rdma_udata_to_uverbs_attr_bundle(udata), attrs[n]))
+			return -EOPNOTSUPP;
+	return 0;
 }
 
 #endif /* KWARP_VERBS_UDATA_H */

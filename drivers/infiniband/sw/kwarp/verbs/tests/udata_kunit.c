@@ -159,6 +159,26 @@ static void test_answer_fault(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_udata_answer(udata, answer, KNOWN), -EFAULT);
 }
 
+/* Attributes that the driver does not implement are refused, not ignored. */
+static void test_refuse(struct kunit *test)
+{
+	static const u16 refused[] = {
+		UVERBS_ATTR_CREATE_CQ_FLAGS, UVERBS_ATTR_CREATE_CQ_EVENT_FD
+	};
+	unsigned long *present = vt->attrs->attr_present;
+	struct ib_udata *udata = vt_udata(test, 0, 0);
+
+	__set_bit(uapi_bkey_attr(uapi_key_attr(UVERBS_ATTR_CREATE_CQ_CQE)), present);
+	KUNIT_EXPECT_EQ(test, kwarp_udata_refuse(NULL, refused, 2), 0);
+	KUNIT_EXPECT_EQ(test, kwarp_udata_refuse(udata, refused, 2), 0);
+	__set_bit(uapi_bkey_attr(uapi_key_attr(UVERBS_ATTR_CREATE_CQ_EVENT_FD)), present);
+	KUNIT_EXPECT_EQ(test, kwarp_udata_refuse(udata, refused, 2), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, kwarp_udata_refuse(udata, refused, 1), 0);
+	__set_bit(uapi_bkey_attr(uapi_key_attr(UVERBS_ATTR_CREATE_CQ_FLAGS)), present);
+	KUNIT_EXPECT_EQ(test, kwarp_udata_refuse(udata, refused, 1), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, kwarp_udata_refuse(udata, refused, 0), 0);
+}
+
 static struct kunit_case udata_cases[] = {
 	KUNIT_CASE(test_short),
 	KUNIT_CASE(test_long),
@@ -166,6 +186,7 @@ static struct kunit_case udata_cases[] = {
 	KUNIT_CASE(test_answer),
 	KUNIT_CASE(test_no_answer),
 	KUNIT_CASE(test_answer_fault),
+	KUNIT_CASE(test_refuse),
 	{ }
 };
 
