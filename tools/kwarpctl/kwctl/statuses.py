@@ -142,7 +142,8 @@ ERRNOS = (
     Errno("EPERM", "The caller may not do that: a knob or a link without CAP_NET_ADMIN, or a "
           "queue pair of another user.", "Do it as root."),
     Errno("EAGAIN", "There was no room at that moment.", "Try again."),
-    Errno("ENOMEM", "There is no memory, or not as much may be locked.",
+    Errno("ENOMEM", "There is no memory, or not as much may be locked, or the user's queues hold "
+          "too much: 64 MiB, and what may be locked.",
           "Raise the limit of locked memory: ulimit -l unlimited, or LimitMEMLOCK=infinity."),
     Errno("EACCES", "The caller may not open the device file; on a link of type kwarp-siw, the "
           "program has changed its user after it had opened it.",

@@ -313,8 +313,8 @@ int kwarp_device_add(const char *name, struct net_device *netdev, struct net *ne
 	kdev->netdev = netdev;
 	netdev_hold(netdev, &kdev->netdev_tracker, GFP_KERNEL);
 	/* LOCK_IRQ: iw_cm looks up QPs with interrupts off. */
-	xa_init_flags(&kdev->qps, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
-	xa_init(&kdev->stags);
+	xa_init_flags(&kdev->qps, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ | XA_FLAGS_ACCOUNT);
+	xa_init_flags(&kdev->stags, XA_FLAGS_ACCOUNT);
 	kdev->port_active = kwarp_port_state(netdev) == IB_PORT_ACTIVE;
 	INIT_WORK(&kdev->port_work, port_work);
 	kwarp_knobs_init(kdev);

@@ -16,6 +16,14 @@
  */
 #define KWARP_MAX_MR		(4 * 1024 * 1024)
 
+/*
+ * Kernel memory that the objects of a user's programs may hold, octets; RLIMIT_MEMLOCK is added to
+ * it. The kernel allows a user as much in pipes.
+ */
+#define KWARP_USER_MEMORY	(64 << 20)
+/* What an object costs besides its structure and rings: uverbs object, nodes of tables; octets. */
+#define KWARP_OBJECT_MEMORY	1024
+
 /* Entries of a ring: a power of two. The rings are vmalloc'ed, so large ones are fine. */
 #define KWARP_MAX_SQ_WR		(32 * 1024)
 #define KWARP_MAX_RQ_WR		(32 * 1024)

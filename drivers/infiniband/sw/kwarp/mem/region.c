@@ -65,7 +65,7 @@ static void backing_put(struct kwarp_backing *b)
 
 /*
  * Allocate a region or window. The memory of a program's region is charged to the program's memory
- * cgroup; that of a kernel consumer's region is not charged.
+ * cgroup and to the account of its user; that of a kernel consumer's region is not charged.
  */
 static struct kwarp_mr *mr_new(struct ib_pd *pd, enum kwarp_mr_kind kind,
 			       u32 max_chunks)
@@ -75,16 +75,18 @@ static struct kwarp_mr *mr_new(struct ib_pd *pd, enum kwarp_mr_kind kind,
 
 	if (!mr)
 		return NULL;
+	mr->charge.account = pd->uobject ? to_kpd(pd)->charge.account : NULL;
+	if (kwarp_charge(&mr->charge, KWARP_OBJECT_MEMORY + kmalloc_size_roundup(sizeof(*mr)) +
+				      (u64)max_chunks * sizeof(*mr->chunk)))
+		goto out_free;
 	if (max_chunks) {
 		/*
 		 * No warning if this fails: a program may ask for a list that is too large for the
 		 * machine.
 		 */
 		mr->chunk = kvcalloc(max_chunks, sizeof(*mr->chunk), gfp | __GFP_NOWARN);
-		if (!mr->chunk) {
-			kfree(mr);
-			return NULL;
-		}
+		if (!mr->chunk)
+			goto out_free;
 	}
 	refcount_set(&mr->refs, 1);
 	init_completion(&mr->idle);
@@ -95,10 +97,16 @@ static struct kwarp_mr *mr_new(struct ib_pd *pd, enum kwarp_mr_kind kind,
 	mr->max_chunks = max_chunks;
 	mr->shift = PAGE_SHIFT;
 	return mr;
+
+out_free:
+	kwarp_uncharge(&mr->charge);
+	kfree(mr);
+	return NULL;
 }
 
 static void mr_free(struct kwarp_mr *mr)
 {
+	kwarp_uncharge(&mr->charge);
 	kvfree(mr->next.chunk);
 	kvfree(mr->next.before);
 	kvfree(mr->before);

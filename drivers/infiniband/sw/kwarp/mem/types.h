@@ -12,7 +12,24 @@
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 
+#include "../account.h"
+
 struct kwarp_backing;
+
+/**
+ * struct kwarp_pd - protection domain
+ * @ibpd: RDMA core's object; first member
+ * @charge: what the user pays for the domain; its account also pays for regions and windows
+ */
+struct kwarp_pd {
+	struct ib_pd ibpd;
+	struct kwarp_charge charge;
+};
+
+static inline struct kwarp_pd *to_kpd(struct ib_pd *ibpd)
+{
+	return container_of(ibpd, struct kwarp_pd, ibpd);
+}
 
 enum kwarp_mr_kind {
 	KWARP_MR_USER,		/* pinned user memory, or a dma-buf */
@@ -96,6 +113,7 @@ struct kwarp_mr_list {
  *	lock
  * @bound: KWARP_MR_WINDOW of type 2: node in kwarp_mem_stream.windows while @parent is set;
  *	protected by the binding lock
+ * @charge: what the user pays for the object and its list of pieces
  *
  * The binding lock is in window.c.  Everything from @access to @before changes only while @valid is
  * false, and then under @lock.  A region with windows is not destroyed, so a bound window holds no
@@ -131,6 +149,7 @@ struct kwarp_mr {
 	u32 windows;
 	struct kwarp_mr *parent;
 	struct list_head bound;
+	struct kwarp_charge charge;
 };
 
 static inline struct kwarp_mr *to_kmr(struct ib_mr *ibmr)

@@ -26,6 +26,7 @@ struct rdma_user_mmap_entry;
  * @mem: holds the SRQ's protection domain, to which the memory regions of its receives must belong;
  *	no memory window is ever bound to @mem
  * @map: mmap entry of the queue's ring, if shared with user space
+ * @charge: what the user pays for this object, without rings
  * @resize: serialises modify_srq; process context, taken before the lock of @rq
  */
 struct kwarp_srq {
@@ -33,6 +34,7 @@ struct kwarp_srq {
 	struct kwarp_rq rq;
 	struct kwarp_mem_stream mem;
 	struct rdma_user_mmap_entry *map;
+	struct kwarp_charge charge;
 	struct mutex resize;		/* the whole of modify_srq */
 };
 
@@ -80,6 +82,7 @@ struct kwarp_qp_refs {
  * @map: mmap entry of the queues' rings, if shared with user space; with siw's uABI: mmap entry of
  *	the send ring
  * @rq_map: with siw's uABI: mmap entry of the receive ring
+ * @charge: what the user pays for this object, without rings
  * @cap: sizes of the queues
  * @refs: references to the QP
  * @gone: completed when the last reference is gone
@@ -120,6 +123,7 @@ struct kwarp_qp {
 	struct kwarp_srq *srq;
 	struct rdma_user_mmap_entry *map;
 	struct rdma_user_mmap_entry *rq_map;
+	struct kwarp_charge charge;
 	struct ib_qp_cap cap;
 
 	struct kwarp_qp_refs *refs;

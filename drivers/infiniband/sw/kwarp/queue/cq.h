@@ -92,6 +92,7 @@ struct kwarp_cq_coalesce {
  * @siw: completion ring of a program that uses siw's uABI; then @ring is not shared, and only its
  *	header is used; NULL: none; immutable
  * @map: mmap entry of @ring, or of @siw; NULL: the ring is not shared with user space
+ * @charge: what the user pays for this object, without rings
  * @home: processor, chosen by the consumer with a completion vector, that runs the transmit work
  *	items of the QPs whose send queue completes here; negative: none; immutable
  * @prod: index of the next entry to write; copied to the ring's header after each batch
@@ -115,6 +116,7 @@ struct kwarp_cq {
 	struct kwarp_ring ring;
 	struct kwarp_siw_cq *siw;
 	struct rdma_user_mmap_entry *map;
+	struct kwarp_charge charge;
 	int home;
 	u32 prod;
 	struct ib_qp **qp;

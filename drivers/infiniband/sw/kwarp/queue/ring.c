@@ -51,6 +51,12 @@ out_free:
 	return NULL;
 }
 
+/* Return: octets that kwarp_ring_memory() allocates: pages, and the list of pages. */
+u64 kwarp_ring_cost(size_t len)
+{
+	return (PAGE_ALIGN(len) >> PAGE_SHIFT) * (PAGE_SIZE + sizeof(struct page *));
+}
+
 /**
  * kwarp_ring_octets - size of a ring's memory
  * @entries: number of entries; rounded up to a power of two
@@ -90,7 +96,8 @@ void kwarp_ring_place(struct kwarp_ring *ring, void *mem, u32 entries, u32 strid
 
 /**
  * kwarp_ring_init - allocate a ring
- * @ring: uninitialised, except ring->tail, the octets to allocate after this ring for another ring
+ * @ring: uninitialised, except ring->tail, the octets to allocate after this ring for another ring,
+ *	and ring->charge.account
  * @entries: number of entries; rounded up to a power of two
  * @stride: octets per entry
  * @user: as for kwarp_ring_memory()
@@ -105,9 +112,13 @@ int kwarp_ring_init(struct kwarp_ring *ring, u32 entries, u32 stride, bool user)
 
 	if (!len)
 		return -ENOMEM;
-	mem = kwarp_ring_memory(len + ring->tail, user);
-	if (!mem)
+	if (kwarp_charge(&ring->charge, kwarp_ring_cost(len + ring->tail)))
 		return -ENOMEM;
+	mem = kwarp_ring_memory(len + ring->tail, user);
+	if (!mem) {
+		kwarp_uncharge(&ring->charge);
+		return -ENOMEM;
+	}
 	kwarp_ring_place(ring, mem, entries, stride);
 	return 0;
 }
@@ -117,4 +128,5 @@ void kwarp_ring_fini(struct kwarp_ring *ring)
 {
 	vfree(ring->hdr);
 	ring->hdr = NULL;
+	kwarp_uncharge(&ring->charge);
 }

@@ -16,6 +16,8 @@
 #include <linux/types.h>
 #include <rdma/kwarp-abi.h>
 
+#include "../account.h"
+
 /**
  * struct kwarp_ring - where a ring is; changes only when a CQ or SRQ is resized
  * @hdr: header; memory that can be mapped to user space
@@ -24,6 +26,7 @@
  * @tail: octets after this ring, for another ring in the same memory and mapping
  * @mask: number of entries - 1
  * @stride: octets per entry
+ * @charge: what the user pays for the memory, until an mmap entry owns both
  */
 struct kwarp_ring {
 	struct kwarp_ring_hdr *hdr;
@@ -32,9 +35,11 @@ struct kwarp_ring {
 	size_t tail;
 	u32 mask;
 	u32 stride;
+	struct kwarp_charge charge;
 };
 
 void *kwarp_ring_memory(size_t len, bool user);
+u64 kwarp_ring_cost(size_t len);
 size_t kwarp_ring_octets(u32 entries, u32 stride);
 void kwarp_ring_place(struct kwarp_ring *ring, void *mem, u32 entries, u32 stride);
 int kwarp_ring_init(struct kwarp_ring *ring, u32 entries, u32 stride, bool user);

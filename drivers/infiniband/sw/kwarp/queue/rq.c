@@ -12,7 +12,10 @@
 
 #include "../limits.h"
 
-/* Allocate the ring. The caller has set rq->user. Context: process. Return: 0, -ENOMEM. */
+/*
+ * Allocate the ring. The caller has set rq->user and rq->ring.charge.account. Context: process.
+ * Return: 0, -ENOMEM.
+ */
 int kwarp_rq_init(struct kwarp_rq *rq, u32 entries, u32 stride)
 {
 	spin_lock_init(&rq->lock);

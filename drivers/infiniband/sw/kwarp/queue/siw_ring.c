@@ -29,17 +29,31 @@ static_assert(SIW_NOTIFY_NEXT_COMPLETION == KWARP_CQ_ARM_NEXT);
 
 /* ---------------------------------------------------------------------- memory */
 
-static struct kwarp_siw_wq *new_wq(u32 entries, u32 stride)
+/* Like kwarp_ring_memory(), for a program; charge->account pays. */
+static void *new_memory(size_t len, struct kwarp_charge *charge)
+{
+	void *mem;
+
+	if (kwarp_charge(charge, kwarp_ring_cost(len)))
+		return NULL;
+	mem = kwarp_ring_memory(len, true);
+	if (!mem)
+		kwarp_uncharge(charge);
+	return mem;
+}
+
+static struct kwarp_siw_wq *new_wq(u32 entries, u32 stride, struct kwarp_account *account)
 {
 	struct kwarp_siw_wq *wq = kzalloc(sizeof(*wq), GFP_KERNEL_ACCOUNT);
 
 	if (!wq)
 		return NULL;
+	wq->charge.account = account;
 	entries = roundup_pow_of_two(max(entries, 1U));
 	wq->mask = entries - 1;
 	wq->stride = stride;
 	wq->len = (size_t)entries * stride;
-	wq->mem = kwarp_ring_memory(wq->len, true);
+	wq->mem = new_memory(wq->len, &wq->charge);
 	if (wq->mem)
 		return wq;
 	kfree(wq);
@@ -49,6 +63,7 @@ static struct kwarp_siw_wq *new_wq(u32 entries, u32 stride)
 /**
  * kwarp_siw_new_sq - allocate a send ring
  * @entries: number of requests that the program may post
+ * @account: who pays for the memory
  *
  * The newest entry may stay VALID after all requests have completed, and libsiw posts only into an
  * entry that is not VALID. So the ring needs more than @entries entries; as their number is a power
@@ -57,31 +72,32 @@ static struct kwarp_siw_wq *new_wq(u32 entries, u32 stride)
  * Context: process, may sleep.
  * Return: the ring, empty, to be freed with kwarp_siw_free_wq(); NULL: out of memory.
  */
-struct kwarp_siw_wq *kwarp_siw_new_sq(u32 entries)
+struct kwarp_siw_wq *kwarp_siw_new_sq(u32 entries, struct kwarp_account *account)
 {
-	return new_wq(2 * max(entries, 1U), sizeof(struct siw_sqe));
+	return new_wq(2 * max(entries, 1U), sizeof(struct siw_sqe), account);
 }
 
 /* Like kwarp_siw_new_sq(), for a receive ring: @entries entries, rounded up to a power of two. */
-struct kwarp_siw_wq *kwarp_siw_new_rq(u32 entries)
+struct kwarp_siw_wq *kwarp_siw_new_rq(u32 entries, struct kwarp_account *account)
 {
-	return new_wq(entries, sizeof(struct siw_rqe));
+	return new_wq(entries, sizeof(struct siw_rqe), account);
 }
 
 /*
  * Like kwarp_siw_new_sq(), for a completion ring: @entries entries, rounded up to a power of two;
  * to be freed with kwarp_siw_free_cq().
  */
-struct kwarp_siw_cq *kwarp_siw_new_cq(u32 entries)
+struct kwarp_siw_cq *kwarp_siw_new_cq(u32 entries, struct kwarp_account *account)
 {
 	struct kwarp_siw_cq *cq = kzalloc(sizeof(*cq), GFP_KERNEL_ACCOUNT);
 
 	if (!cq)
 		return NULL;
+	cq->charge.account = account;
 	entries = roundup_pow_of_two(entries);
 	cq->mask = entries - 1;
 	cq->len = (size_t)entries * sizeof(struct siw_cqe) + sizeof(struct siw_cq_ctrl);
-	cq->mem = kwarp_ring_memory(cq->len, true);
+	cq->mem = new_memory(cq->len, &cq->charge);
 	if (!cq->mem) {
 		kfree(cq);
 		return NULL;
@@ -95,6 +111,7 @@ void kwarp_siw_free_wq(struct kwarp_siw_wq *wq)
 	if (!wq)
 		return;
 	vfree(wq->mem);
+	kwarp_uncharge(&wq->charge);
 	kfree(wq);
 }
 
@@ -103,6 +120,7 @@ void kwarp_siw_free_cq(struct kwarp_siw_cq *cq)
 	if (!cq)
 		return;
 	vfree(cq->mem);
+	kwarp_uncharge(&cq->charge);
 	kfree(cq);
 }
 

@@ -33,6 +33,7 @@ struct siw_cq_ctrl;
  *	queue's lock), READ_ONCE elsewhere
  * @kept: send ring: address of the flags of the newest entry that was moved, while that entry is
  *	still VALID; else NULL; written like @next
+ * @charge: what the user pays for @mem, until an mmap entry owns both
  *
  * After a post libsiw rings the doorbell only if the entry before the new ones is not VALID. The
  * newest entry that was moved stays VALID while the transmit runner is going to look at the ring
@@ -45,6 +46,7 @@ struct kwarp_siw_wq {
 	u32 stride;
 	u32 next;
 	u16 *kept;
+	struct kwarp_charge charge;
 };
 
 /**
@@ -53,19 +55,21 @@ struct kwarp_siw_wq {
  * @len: octets of @mem, including @ctrl
  * @ctrl: word with which the program arms the CQ (asks for an event); after the last entry
  * @mask: number of entries - 1
+ * @charge: what the user pays for @mem, until an mmap entry owns both
  *
- * Immutable.
+ * Immutable, but for @charge.
  */
 struct kwarp_siw_cq {
 	struct siw_cqe *mem;
 	size_t len;
 	struct siw_cq_ctrl *ctrl;
 	u32 mask;
+	struct kwarp_charge charge;
 };
 
-struct kwarp_siw_wq *kwarp_siw_new_sq(u32 entries);
-struct kwarp_siw_wq *kwarp_siw_new_rq(u32 entries);
-struct kwarp_siw_cq *kwarp_siw_new_cq(u32 entries);
+struct kwarp_siw_wq *kwarp_siw_new_sq(u32 entries, struct kwarp_account *account);
+struct kwarp_siw_wq *kwarp_siw_new_rq(u32 entries, struct kwarp_account *account);
+struct kwarp_siw_cq *kwarp_siw_new_cq(u32 entries, struct kwarp_account *account);
 void kwarp_siw_free_wq(struct kwarp_siw_wq *wq);
 void kwarp_siw_free_cq(struct kwarp_siw_cq *cq);
 

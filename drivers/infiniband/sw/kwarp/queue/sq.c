@@ -17,17 +17,20 @@
 #include "../limits.h"
 
 /*
- * Allocate the ring and sq->done. The caller has set sq->user and sq->ring.tail. Context: process.
- * Return: 0, -ENOMEM.
+ * Allocate the ring and sq->done. The caller has set sq->user, sq->ring.tail and
+ * sq->ring.charge.account. Context: process. Return: 0, -ENOMEM.
  */
 int kwarp_sq_init(struct kwarp_sq *sq, u32 entries, u32 stride)
 {
 	int ret = kwarp_ring_init(&sq->ring, entries, stride, sq->user);
+	u32 size;
 
 	if (ret)
 		return ret;
-	sq->done = kvcalloc(kwarp_ring_size(&sq->ring), sizeof(*sq->done),
-			    sq->user ? GFP_KERNEL_ACCOUNT : GFP_KERNEL);
+	size = kwarp_ring_size(&sq->ring);
+	if (!kwarp_charge(&sq->ring.charge, (u64)size * sizeof(*sq->done)))
+		sq->done = kvcalloc(size, sizeof(*sq->done),
+				    sq->user ? GFP_KERNEL_ACCOUNT : GFP_KERNEL);
 	if (!sq->done) {
 		kwarp_ring_fini(&sq->ring);
 		return -ENOMEM;

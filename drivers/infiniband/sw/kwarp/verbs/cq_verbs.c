@@ -97,6 +97,10 @@ int kwarp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		ret = -ENOMEM;
 		goto out_count;
 	}
+	ret = kwarp_charge_object(&cq->charge, udata, sizeof(*cq));
+	if (ret)
+		goto out_count;
+	cq->ring.charge.account = cq->charge.account;
 	kwarp_cq_init(cq);
 	cq->home = home_of_vector(attr->comp_vector, udata);
 	kwarp_engine_init_cq(cq);
@@ -122,6 +126,7 @@ out_ring:
 	kwarp_siw_release_cq(cq);
 	kwarp_ring_fini(&cq->ring);
 out_count:
+	kwarp_uncharge(&cq->charge);
 	atomic_dec(&kdev->num_cq);
 	return ret;
 }
@@ -136,6 +141,7 @@ int kwarp_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	kwarp_ring_free(&cq->ring, cq->map);
 	kvfree(cq->qp);
 	cq->qp = NULL;
+	kwarp_uncharge(&cq->charge);
 	atomic_dec(&to_kdev(ibcq->device)->num_cq);
 	return 0;
 }
@@ -164,7 +170,7 @@ static int replace_cq_ring(struct kwarp_cq *cq, struct kwarp_ring *ring, struct 
 int kwarp_resize_cq(struct ib_cq *ibcq, kwarp_cqe_count cqe, struct ib_udata *udata)
 {
 	struct kwarp_cq *cq = to_kcq(ibcq);
-	struct kwarp_ring ring = {};
+	struct kwarp_ring ring = { .charge.account = cq->charge.account };
 	int ret;
 
 	ret = kwarp_udata_no_request(udata);

@@ -12,6 +12,7 @@
 #include <rdma/kwarp-abi.h>
 
 #include "../kwarp.h"
+#include "../mem/types.h"
 #include "udata.h"
 #include "verbs.h"
 
@@ -256,6 +257,26 @@ static u32 common_version(const struct kwarp_alloc_ucontext_req *req)
 /* Bits of kwarp_alloc_ucontext_req.features that this module knows. */
 #define FEATURES	KWARP_FEATURE_RFC7306
 
+/* Find the account of the user who opens the device, and charge the context. Return: 0, -ENOMEM. */
+int kwarp_ucontext_open(struct kwarp_ucontext *uc)
+{
+	int ret;
+
+	uc->charge.account = kwarp_account_get();
+	if (!uc->charge.account)
+		return -ENOMEM;
+	ret = kwarp_charge(&uc->charge, KWARP_OBJECT_MEMORY + kmalloc_size_roundup(sizeof(*uc)));
+	if (ret)
+		kwarp_account_put(uc->charge.account);
+	return ret;
+}
+
+void kwarp_ucontext_close(struct kwarp_ucontext *uc)
+{
+	kwarp_uncharge(&uc->charge);
+	kwarp_account_put(uc->charge.account);
+}
+
 int kwarp_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata)
 {
 	struct kwarp_ucontext *uc = to_kuc(ibuc);
@@ -273,11 +294,18 @@ int kwarp_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata)
 		return -EOPNOTSUPP;
 	uc->features = req.features & FEATURES;
 	resp.features = uc->features;
-	return kwarp_udata_answer(udata, &resp, sizeof(resp));
+	ret = kwarp_ucontext_open(uc);
+	if (ret)
+		return ret;
+	ret = kwarp_udata_answer(udata, &resp, sizeof(resp));
+	if (ret)
+		kwarp_ucontext_close(uc);
+	return ret;
 }
 
 void kwarp_dealloc_ucontext(struct ib_ucontext *ibuc)
 {
+	kwarp_ucontext_close(to_kuc(ibuc));
 }
 
 /*
@@ -295,7 +323,8 @@ int kwarp_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 
 	if (ret)
 		return ret;
-	if (atomic_inc_return(&kdev->num_pd) > KWARP_MAX_PD) {
+	if (atomic_inc_return(&kdev->num_pd) > KWARP_MAX_PD ||
+	    kwarp_charge_object(&to_kpd(ibpd)->charge, udata, sizeof(struct kwarp_pd))) {
 		atomic_dec(&kdev->num_pd);
 		return -ENOMEM;
 	}
@@ -304,6 +333,7 @@ int kwarp_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 
 int kwarp_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
+	kwarp_uncharge(&to_kpd(ibpd)->charge);
 	atomic_dec(&to_kdev(ibpd->device)->num_pd);
 	return 0;
 }

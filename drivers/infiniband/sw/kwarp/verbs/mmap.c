@@ -2,11 +2,11 @@
 /*
  * Rings in user space.
  *
- * From kwarp_mmap_insert() on the mmap entry owns the memory of the ring.  The entry is removed
- * when the object (CQ, QP, SRQ) that uses the ring is destroyed, or gets another ring by a resize.
- * kwarp_mmap() holds a reference on the entry only while it maps.  A mapping in a process holds
- * references on the pages.  The pages are ordinary memory, so a mapping that outlives the object or
- * the device is harmless.
+ * From kwarp_mmap_insert() on the mmap entry owns the memory of the ring, and its charge.  The
+ * entry is removed when the object (CQ, QP, SRQ) that uses the ring is destroyed, or gets another
+ * ring by a resize.  kwarp_mmap() holds a reference on the entry only while it maps.  A mapping in a
+ * process holds references on the pages.  The pages are ordinary memory, so a mapping that outlives
+ * the object or the device is harmless.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -21,6 +21,7 @@
 struct ring_map {
 	struct rdma_user_mmap_entry entry;
 	void *mem;
+	struct kwarp_charge charge;
 };
 
 static struct ring_map *to_ring_map(struct rdma_user_mmap_entry *entry)
@@ -33,12 +34,14 @@ static struct ring_map *to_ring_map(struct rdma_user_mmap_entry *entry)
  * @ibuc: context of the process
  * @mem: memory from kwarp_ring_memory()
  * @len: octets of @mem
+ * @charge: what the user pays for @mem
  * @key: result: offset that the process has to give to mmap()
  *
- * Return: the entry, which now owns the memory; NULL: out of memory, @mem still is the caller's.
+ * Return: the entry, which now owns the memory and the charge; NULL: out of memory, both still are
+ * the caller's.
  */
 struct rdma_user_mmap_entry *kwarp_mmap_insert(struct ib_ucontext *ibuc, void *mem, size_t len,
-					       u64 *key)
+					       struct kwarp_charge *charge, u64 *key)
 {
 	struct ring_map *map = kzalloc(sizeof(*map), GFP_KERNEL_ACCOUNT);
 
@@ -53,6 +56,8 @@ struct rdma_user_mmap_entry *kwarp_mmap_insert(struct ib_ucontext *ibuc, void *m
 		kfree(map);
 		return NULL;
 	}
+	map->charge = *charge;
+	charge->octets = 0;
 	*key = rdma_user_mmap_get_offset(&map->entry);
 	return &map->entry;
 }
@@ -61,10 +66,10 @@ struct rdma_user_mmap_entry *kwarp_mmap_insert(struct ib_ucontext *ibuc, void *m
  * Let a process map a ring, and the memory after it (@ring->tail octets, where the receive ring of
  * a queue pair lies).  Return: as kwarp_mmap_insert().
  */
-struct rdma_user_mmap_entry *kwarp_mmap_ring(struct ib_ucontext *ibuc,
-					     const struct kwarp_ring *ring, u64 *key)
+struct rdma_user_mmap_entry *kwarp_mmap_ring(struct ib_ucontext *ibuc, struct kwarp_ring *ring,
+					     u64 *key)
 {
-	return kwarp_mmap_insert(ibuc, ring->hdr, ring->len + ring->tail, key);
+	return kwarp_mmap_insert(ibuc, ring->hdr, ring->len + ring->tail, &ring->charge, key);
 }
 
 /* Free a ring that its object does not use any more. @map: the ring's mmap entry, or NULL. */
@@ -97,5 +102,6 @@ void kwarp_mmap_free(struct rdma_user_mmap_entry *entry)
 	struct ring_map *map = to_ring_map(entry);
 
 	vfree(map->mem);
+	kwarp_uncharge(&map->charge);
 	kfree(map);
 }

@@ -160,6 +160,10 @@ int kwarp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		ret = -ENOMEM;
 		goto out_count;
 	}
+	ret = kwarp_charge_object(&qp->charge, udata, sizeof(*qp));
+	if (ret)
+		goto out_count;
+	qp->sq.ring.charge.account = qp->charge.account;
 	qp->kdev = kdev;
 	qp->user = udata;
 	qp->ibuc = udata ? kwarp_udata_context(udata) : NULL;
@@ -193,6 +197,7 @@ out_number:
 out_queues:
 	fini_qp(qp);
 out_count:
+	kwarp_uncharge(&qp->charge);
 	atomic_dec(&kdev->num_qp);
 	return ret;
 }
@@ -225,6 +230,7 @@ int kwarp_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	kwarp_stats_remove(qp->kdev, kwarp_engine_stats(&qp->engine));
 	kwarp_engine_unwire(&qp->engine);
 	fini_qp(qp);
+	kwarp_uncharge(&qp->charge);
 	atomic_dec(&qp->kdev->num_qp);
 	return 0;
 }

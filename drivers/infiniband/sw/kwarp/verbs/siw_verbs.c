@@ -47,7 +47,10 @@ int kwarp_siw_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata)
 	int ret = kwarp_udata_no_request(udata);
 
 	if (!ret)
-		ret = kwarp_udata_answer(udata, &resp, sizeof(resp));
+		ret = kwarp_ucontext_open(to_kuc(ibuc));
+	if (ret)
+		return ret;
+	ret = kwarp_udata_answer(udata, &resp, sizeof(resp));
 	/*
 	 * The core does not keep this module loaded while programs have the device open.  Programs
 	 * with kwarp's own provider keep it loaded by their doorbell file; libsiw opens none, so
@@ -55,6 +58,8 @@ int kwarp_siw_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata)
 	 */
 	if (!ret && !try_module_get(THIS_MODULE))
 		ret = -ENODEV;
+	if (ret)
+		kwarp_ucontext_close(to_kuc(ibuc));
 	return ret;
 }
 
@@ -64,15 +69,16 @@ int kwarp_siw_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata)
  */
 void kwarp_siw_dealloc_ucontext(struct ib_ucontext *ibuc)
 {
+	kwarp_ucontext_close(to_kuc(ibuc));
 	module_put(THIS_MODULE);
 }
 
-static struct rdma_user_mmap_entry *offer_wq(const struct kwarp_siw_wq *wq,
-					     struct ib_udata *udata, u64 *key)
+static struct rdma_user_mmap_entry *offer_wq(struct kwarp_siw_wq *wq, struct ib_udata *udata,
+					     u64 *key)
 {
 	u64 offset;
 	struct rdma_user_mmap_entry *map = kwarp_mmap_insert(kwarp_udata_context(udata), wq->mem,
-							     wq->len, &offset);
+							     wq->len, &wq->charge, &offset);
 
 	if (map)
 		*key = offset;
@@ -129,10 +135,11 @@ int kwarp_siw_give_cq(struct kwarp_cq *cq, u32 entries, struct ib_udata *udata, 
 	struct siw_uresp_create_cq resp = { .cq_id = id };
 	u64 key;
 
-	cq->siw = kwarp_siw_new_cq(entries);
+	cq->siw = kwarp_siw_new_cq(entries, cq->charge.account);
 	if (!cq->siw)
 		return -ENOMEM;
-	cq->map = kwarp_mmap_insert(kwarp_udata_context(udata), cq->siw->mem, cq->siw->len, &key);
+	cq->map = kwarp_mmap_insert(kwarp_udata_context(udata), cq->siw->mem, cq->siw->len,
+				    &cq->siw->charge, &key);
 	if (!cq->map)
 		return -ENOMEM;
 	resp.num_cqe = kwarp_siw_cq_size(cq->siw);
@@ -148,7 +155,7 @@ int kwarp_siw_give_qp(struct kwarp_qp *qp, struct ib_udata *udata)
 {
 	struct siw_uresp_create_qp resp = { .qp_id = qp->ibqp.qp_num };
 
-	qp->sq.siw = kwarp_siw_new_sq(qp->cap.max_send_wr);
+	qp->sq.siw = kwarp_siw_new_sq(qp->cap.max_send_wr, qp->charge.account);
 	if (!qp->sq.siw)
 		return -ENOMEM;
 	resp.num_sqe = kwarp_siw_wq_size(qp->sq.siw);
@@ -157,7 +164,7 @@ int kwarp_siw_give_qp(struct kwarp_qp *qp, struct ib_udata *udata)
 		return -ENOMEM;
 	if (qp->srq)
 		return kwarp_udata_answer(udata, &resp, sizeof(resp));
-	qp->rq.siw = kwarp_siw_new_rq(qp->cap.max_recv_wr);
+	qp->rq.siw = kwarp_siw_new_rq(qp->cap.max_recv_wr, qp->charge.account);
 	if (!qp->rq.siw)
 		return -ENOMEM;
 	resp.num_rqe = kwarp_siw_wq_size(qp->rq.siw);
@@ -175,7 +182,7 @@ int kwarp_siw_give_srq(struct kwarp_srq *srq, struct ib_udata *udata)
 {
 	struct siw_uresp_create_srq resp = {};
 
-	srq->rq.siw = kwarp_siw_new_rq(srq->rq.max_wr);
+	srq->rq.siw = kwarp_siw_new_rq(srq->rq.max_wr, srq->charge.account);
 	if (!srq->rq.siw)
 		return -ENOMEM;
 	resp.num_rqe = kwarp_siw_wq_size(srq->rq.siw);

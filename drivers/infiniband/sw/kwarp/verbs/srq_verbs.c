@@ -17,7 +17,7 @@
  *
  * Return: the mmap entry; NULL: out of memory.
  */
-static struct rdma_user_mmap_entry *offer_srq_ring(const struct kwarp_ring *ring,
+static struct rdma_user_mmap_entry *offer_srq_ring(struct kwarp_ring *ring,
 						   struct ib_udata *udata,
 						   struct kwarp_create_srq_resp *resp)
 {
@@ -75,6 +75,10 @@ int kwarp_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 		ret = -ENOMEM;
 		goto out_count;
 	}
+	ret = kwarp_charge_object(&srq->charge, udata, sizeof(*srq));
+	if (ret)
+		goto out_count;
+	srq->rq.ring.charge.account = srq->charge.account;
 	attr->max_sge = max(attr->max_sge, 1U);
 	srq->rq.user = udata;
 	/* libsiw posts up to SIW_MAX_SGE elements, even if it asked for fewer: make room. */
@@ -99,6 +103,7 @@ int kwarp_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 out_ring:
 	release_srq_rings(srq);
 out_count:
+	kwarp_uncharge(&srq->charge);
 	atomic_dec(&kdev->num_srq);
 	return ret;
 }
@@ -140,7 +145,7 @@ static int resize_srq(struct kwarp_srq *srq, u32 max_wr, const u32 *limit,
 		      struct ib_udata *udata)
 {
 	struct kwarp_modify_srq_req req;
-	struct kwarp_ring ring = {};
+	struct kwarp_ring ring = { .charge.account = srq->charge.account };
 	int ret;
 
 	lockdep_assert_held(&srq->resize);
@@ -215,6 +220,7 @@ int kwarp_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 	struct kwarp_srq *srq = to_ksrq(ibsrq);
 
 	release_srq_rings(srq);
+	kwarp_uncharge(&srq->charge);
 	atomic_dec(&to_kdev(ibsrq->device)->num_srq);
 	return 0;
 }

@@ -7,11 +7,14 @@
 #ifndef KWARP_VERBS_VERBS_H
 #define KWARP_VERBS_VERBS_H
 
+#include <linux/slab.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/iw_cm.h>
 #include <rdma/uverbs_ioctl.h>
 
+#include "../account.h"
 #include "../compat.h"
+#include "../limits.h"
 
 struct kwarp_cq;
 struct kwarp_mr;
@@ -25,20 +28,18 @@ struct rdma_user_mmap_entry;
  * struct kwarp_ucontext - one opened device of a process
  * @ibuc: RDMA core's object; first member
  * @features: KWARP_FEATURE_* that provider and module both know; immutable
+ * @charge: what the user pays for the context; its account also pays for all objects
  */
 struct kwarp_ucontext {
 	struct ib_ucontext ibuc;
 	u64 features;
+	struct kwarp_charge charge;
 };
 
 static inline struct kwarp_ucontext *to_kuc(struct ib_ucontext *ibuc)
 {
 	return container_of(ibuc, struct kwarp_ucontext, ibuc);
 }
-
-struct kwarp_pd {
-	struct ib_pd ibpd;
-};
 
 /**
  * struct kwarp_mw - memory window
@@ -65,6 +66,8 @@ int kwarp_port_immutable(struct ib_device *ibdev, u32 port,
 int kwarp_query_gid(struct ib_device *ibdev, u32 port, int index, union ib_gid *gid);
 int kwarp_modify_device(struct ib_device *ibdev, int mask, struct ib_device_modify *attr);
 void kwarp_fw_str(struct ib_device *ibdev, char *str);
+int kwarp_ucontext_open(struct kwarp_ucontext *uc);
+void kwarp_ucontext_close(struct kwarp_ucontext *uc);
 int kwarp_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata);
 void kwarp_dealloc_ucontext(struct ib_ucontext *ibuc);
 void kwarp_disassociate_ucontext(struct ib_ucontext *ibuc);
@@ -125,9 +128,9 @@ extern const struct uapi_definition kwarp_uapi_defs[];
 
 /* mmap.c */
 struct rdma_user_mmap_entry *kwarp_mmap_insert(struct ib_ucontext *ibuc, void *mem, size_t len,
-					       u64 *key);
-struct rdma_user_mmap_entry *kwarp_mmap_ring(struct ib_ucontext *ibuc,
-					     const struct kwarp_ring *ring, u64 *key);
+					       struct kwarp_charge *charge, u64 *key);
+struct rdma_user_mmap_entry *kwarp_mmap_ring(struct ib_ucontext *ibuc, struct kwarp_ring *ring,
+					     u64 *key);
 void kwarp_ring_free(struct kwarp_ring *ring, struct rdma_user_mmap_entry *map);
 int kwarp_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma);
 void kwarp_mmap_free(struct rdma_user_mmap_entry *entry);
@@ -166,6 +169,17 @@ static inline struct ib_ucontext *kwarp_udata_context(struct ib_udata *udata)
 							      ibuc);
 
 	return uc ? &uc->ibuc : NULL;
+}
+
+/*
+ * Charge an object of @size octets, without its rings, to the user's account, which is set in
+ * @charge. For a kernel consumer's object @udata is NULL, and nobody pays. Return: 0, -ENOMEM.
+ */
+static inline int kwarp_charge_object(struct kwarp_charge *charge, struct ib_udata *udata,
+				      size_t size)
+{
+	charge->account = udata ? to_kuc(kwarp_udata_context(udata))->charge.account : NULL;
+	return kwarp_charge(charge, KWARP_OBJECT_MEMORY + kmalloc_size_roundup(size));
 }
 
 #endif /* KWARP_VERBS_VERBS_H */

@@ -162,6 +162,65 @@ memcg_rings_case() {
 	group_leave
 }
 
+# AS_USER ID PROGRAM...: run the program as a user who may lock 64 KiB and has no capability.
+AS_USER=(sh -c 'ulimit -l 64 && id=$1 && shift &&
+	exec setpriv --reuid "$id" --regid "$id" --clear-groups --bounding-set=-all --inh-caps=-all "$@"' sh)
+
+# user_memory_case KIND...: the objects of a user may hold 64 MiB, and what may be locked. The kernel
+# has about that much memory less, not more. Another process of the user can make no object then,
+# another user can.
+user_memory_case() {
+	local kind before lost most=$(((64 << 20) + (64 << 10)))
+	skip_on siw "it counts no memory"
+	own_links
+	for kind; do
+		[ "$KWARP_LINK $kind" != "kwarp-siw mw" ] || continue
+		before=$(available)
+		start "$kind" 0 "${AS_USER[@]}" 65534 kwhold -d "${LINK[0]}" -k $kind -m $most -w
+		wait_until 60 "the program holds what it may of kind $kind" holding "$kind"
+		lost=$((before - $(available)))
+		note "$(head -n 1 "$CASE_DIR/$kind.log"); $lost KiB less are available"
+		[ $lost -lt $(((most >> 10) + (48 << 10))) ] || fail "that is too much"
+		start again 0 "${AS_USER[@]}" 65534 kwhold -d "${LINK[0]}" -k $kind
+		reap 20 again
+		start other 0 "${AS_USER[@]}" 65533 kwhold -d "${LINK[0]}" -k cq -m $most
+		reap 20 other
+		stop "$kind"
+	done
+}
+
+# Print the available memory of the machine, KiB.
+available() {
+	awk '$1 == "MemAvailable:" { print $2 }' /proc/meminfo
+}
+
+holding() {
+	! gone "${PIDS[$1]}" || fail "$(<"$CASE_DIR/$1.log")"
+	grep -q ': holding$' "$CASE_DIR/$1.log"
+}
+
+user_rping_try() {
+	new_port
+	serve server "$PORT" "${AS_USER[@]}" 65534 rping -s -a "${IP[1]}" -p "$PORT" -C 10 -S 4096 -V
+	try_client 5 siw_is_deaf "${AS_USER[@]}" 65534 rping -c -a "${IP[1]}" -p "$PORT" -C 10 -S 4096 -V
+}
+
+user_perf_try() {
+	local tool=(ib_write_bw -R -F -s 4096 -n 100)
+	new_port
+	perf_trace
+	serve server "$PORT" "${AS_USER[@]}" 65534 "${tool[@]}" -p "$PORT" -d "${LINK[1]}" --bind_source_ip "${IP[1]}"
+	try_client 10 perf_stuck "${AS_USER[@]}" 65534 stdbuf -oL "${tool[@]}" -p "$PORT" -d "${LINK[0]}" "${IP[1]}"
+}
+
+# Programs of a user who may lock only 64 KiB work.
+user_programs_case() {
+	own_links
+	pair_retried user_rping_try
+	pair_retried user_perf_try
+	perf_rows 100 4096
+}
+
 # The peer closes each connection after the MPA Request. After the first close the device connects
 # once more, with revision 1 of MPA. The SYNs of both attempts must belong to the control group of
 # the program.
@@ -276,6 +335,9 @@ testcase owner-memory-connect 90 memcg_connect_case
 testcase owner-memory-full 120 memcg_full_case
 testcase owner-memory-listen 60 memcg_listen_case
 testcase owner-memory-rings 90 memcg_rings_case
+testcase owner-memory-user 90 user_memory_case cq srq qp
+testcase owner-memory-small 90 user_memory_case pd mw
+testcase owner-memory-programs 60 user_programs_case
 testcase owner-sockmap 90 sockmap_case
 testcase owner-redial 90 redial_owner_case
 testcase owner-port 90 shared_netdev_case

@@ -168,7 +168,7 @@ int pace_test_init(struct kunit *test)
 	test_ring_init(test, &t->sq.ring, 64, 256);
 	t->sq.ring.hdr->flags = KWARP_RING_NEED_KICK;
 	t->sq.max_wr = 64;
-	t->sq.siw = kwarp_siw_new_sq(64);
+	t->sq.siw = kwarp_siw_new_sq(64, NULL);
 	KUNIT_ASSERT_NOT_NULL(test, t->sq.siw);
 	/* The test acts as the runner. */
 	atomic_set(&t->e.tx.run, KWARP_RUN_ACTIVE);

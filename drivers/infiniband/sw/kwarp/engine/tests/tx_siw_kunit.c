@@ -18,7 +18,7 @@ static void speak_siw(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
 
-	t->sq.siw = kwarp_siw_new_sq(ENTRIES);
+	t->sq.siw = kwarp_siw_new_sq(ENTRIES, NULL);
 	KUNIT_ASSERT_NOT_NULL(test, t->sq.siw);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_siw, t->sq.siw), 0);
 }

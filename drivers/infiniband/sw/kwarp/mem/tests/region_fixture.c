@@ -11,7 +11,8 @@
 unsigned long region_chosen_size;
 u32 region_released, region_buffers_put;
 size_t region_paid, region_unpaid;
-bool region_no_stag;
+bool region_no_stag, region_no_charge;
+u64 region_charged;
 
 static unsigned long chosen_best_pgsz(struct ib_umem *umem, unsigned long sizes, u64 virt)
 {
@@ -55,6 +56,25 @@ static void *note_array(size_t n, size_t size, gfp_t gfp)
 	return kvcalloc(n, size, gfp);
 }
 
+static int charge_user(struct kwarp_charge *charge, u64 octets)
+{
+	if (!charge->account)
+		return 0;
+	if (region_no_charge)
+		return -ENOMEM;
+	charge->octets += octets;
+	region_charged += octets;
+	return 0;
+}
+
+static void uncharge_user(struct kwarp_charge *charge)
+{
+	region_charged -= charge->octets;
+	charge->octets = 0;
+}
+
+#define kwarp_charge(c, octets)	charge_user(c, octets)
+#define kwarp_uncharge		uncharge_user
 #define ib_umem_find_best_pgsz	chosen_best_pgsz
 #define ib_umem_release		release_umem
 #define ib_sg_to_pages		no_list
@@ -146,7 +166,7 @@ int region_test_init(struct kunit *test)
 	u32 i;
 
 	KUNIT_ASSERT_NOT_NULL(test, t);
-	t->pd.uobject = &t->uobject;
+	t->pd.ibpd.uobject = &t->uobject;
 	test->priv = t;
 	for (i = 0; i < PIECES; i++) {
 		t->pages[i] = alloc_pages(GFP_KERNEL | __GFP_COMP, ORDER);

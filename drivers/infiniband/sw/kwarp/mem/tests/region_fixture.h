@@ -50,7 +50,7 @@
 
 struct region_test {
 	struct kwarp_dev kdev;
-	struct ib_pd pd;
+	struct kwarp_pd pd;
 	struct ib_uobject uobject;
 	struct ib_umem umem;
 	struct page *pages[PIECES];	/* first page of each piece */
@@ -67,8 +67,10 @@ extern u32 region_released, region_buffers_put;
 extern size_t region_paid, region_unpaid;
 /* Size of struct kwarp_backing, which only region.c knows. */
 extern const size_t region_backing_octets;
-/* While this is true, kwarp_stag_alloc() fails. */
-extern bool region_no_stag;
+/* Octets that the account of the user has been charged with, and not given back. */
+extern u64 region_charged;
+/* While these are true, kwarp_stag_alloc() or kwarp_charge() fails. */
+extern bool region_no_stag, region_no_charge;
 
 int region_test_init(struct kunit *test);
 void region_test_exit(struct kunit *test);

@@ -73,11 +73,11 @@ static void expect_elements(struct kunit *test, const struct kwarp_mr *mr,
 static void test_gaps(struct kunit *test)
 {
 	const struct gaps_case *c = test->param_value;
-	const struct kwarp_mem_stream stream = { .pd = &((struct region_test *)test->priv)->pd };
 	struct region_test *t = test->priv;
+	const struct kwarp_mem_stream stream = { .pd = &t->pd.ibpd };
 	struct scatterlist sg[ELEMENTS];
 	unsigned int skip = c->skip;
-	struct kwarp_mr *mr = kwarp_mr_create_fast(&t->kdev, &t->pd, LISTED, true);
+	struct kwarp_mr *mr = kwarp_mr_create_fast(&t->kdev, &t->pd.ibpd, LISTED, true);
 	int i;
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
@@ -105,8 +105,8 @@ static void test_gaps(struct kunit *test)
 static void test_gaps_next(struct kunit *test)
 {
 	struct region_test *t = test->priv;
-	const struct kwarp_mem_stream stream = { .pd = &t->pd };
-	struct kwarp_mr *mr = kwarp_mr_create_fast(&t->kdev, &t->pd, LISTED, true);
+	const struct kwarp_mem_stream stream = { .pd = &t->pd.ibpd };
+	struct kwarp_mr *mr = kwarp_mr_create_fast(&t->kdev, &t->pd.ibpd, LISTED, true);
 	struct scatterlist sg;
 	u32 n, i;
 

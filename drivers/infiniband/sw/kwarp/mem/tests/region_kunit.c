@@ -19,7 +19,7 @@ static void expect_region(struct kunit *test, u64 from, u64 length, unsigned lon
 
 	region_chosen_size = size;
 	region_pin_memory(test, from, length);
-	mr = kwarp_mr_create_user(&t->kdev, &t->pd, &t->umem, IOVA, 0);
+	mr = kwarp_mr_create_user(&t->kdev, &t->pd.ibpd, &t->umem, IOVA, 0);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
 	KUNIT_EXPECT_EQ_MSG(test, mr->nchunks, pieces, "%llu, %llu, %lu", from, length, size);
 	KUNIT_EXPECT_EQ(test, mr->max_chunks, pieces);
@@ -75,11 +75,11 @@ static void test_dmabuf_owner(struct kunit *test)
 
 	region_buffers_put = 0;
 	region_no_stag = true;
-	mr = kwarp_mr_create_dmabuf(&t->kdev, &t->pd, d, &place, IB_ACCESS_REMOTE_READ);
+	mr = kwarp_mr_create_dmabuf(&t->kdev, &t->pd.ibpd, d, &place, IB_ACCESS_REMOTE_READ);
 	region_no_stag = false;
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(mr), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, region_buffers_put, 0);
-	mr = kwarp_mr_create_dmabuf(&t->kdev, &t->pd, d, &place, IB_ACCESS_REMOTE_READ);
+	mr = kwarp_mr_create_dmabuf(&t->kdev, &t->pd.ibpd, d, &place, IB_ACCESS_REMOTE_READ);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
 	KUNIT_EXPECT_FALSE(test, mr->valid);
 	kwarp_mr_open(mr);
@@ -112,17 +112,17 @@ static void test_same(struct kunit *test)
 	for (first = 0; first < 2; first++) {
 		region_chosen_size = PAGE_SIZE;
 		region_pin_memory(test, from, length);
-		old = kwarp_mr_create_user(&t->kdev, &t->pd, &t->umem, IOVA, 0);
+		old = kwarp_mr_create_user(&t->kdev, &t->pd.ibpd, &t->umem, IOVA, 0);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(old));
 		KUNIT_EXPECT_PTR_EQ(test, kwarp_mr_umem(old), &t->umem);
 		KUNIT_EXPECT_EQ(test, old->ibmr.iova, IOVA);
 		KUNIT_EXPECT_EQ(test, old->ibmr.length, length);
 		region_released = 0;
 		region_no_stag = true;
-		mr = kwarp_mr_create_same(&t->kdev, &t->pd, old, 0);
+		mr = kwarp_mr_create_same(&t->kdev, &t->pd.ibpd, old, 0);
 		region_no_stag = false;
 		KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(mr), -ENOMEM);
-		mr = kwarp_mr_create_same(&t->kdev, &t->pd, old, IB_ACCESS_REMOTE_READ);
+		mr = kwarp_mr_create_same(&t->kdev, &t->pd.ibpd, old, IB_ACCESS_REMOTE_READ);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
 		KUNIT_EXPECT_EQ(test, mr->access, IB_ACCESS_REMOTE_READ);
 		KUNIT_EXPECT_FALSE(test, mr->valid);
@@ -154,10 +154,10 @@ static void test_all_memory(struct kunit *test)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(refused); i++) {
-		mr = kwarp_mr_create_dma(&t->kdev, &t->pd, refused[i]);
+		mr = kwarp_mr_create_dma(&t->kdev, &t->pd.ibpd, refused[i]);
 		KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(mr), -EINVAL);
 	}
-	mr = kwarp_mr_create_dma(&t->kdev, &t->pd,
+	mr = kwarp_mr_create_dma(&t->kdev, &t->pd.ibpd,
 				 IB_ACCESS_LOCAL_WRITE | IB_ACCESS_RELAXED_ORDERING);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
 	KUNIT_EXPECT_EQ(test, mr->access, IB_ACCESS_LOCAL_WRITE);
@@ -173,21 +173,21 @@ static struct kwarp_mr *make_user(struct kunit *test)
 
 	region_chosen_size = PAGE_SIZE;
 	region_pin_memory(test, 0, LISTED * PAGE_SIZE);
-	return kwarp_mr_create_user(&t->kdev, &t->pd, &t->umem, IOVA, 0);
+	return kwarp_mr_create_user(&t->kdev, &t->pd.ibpd, &t->umem, IOVA, 0);
 }
 
 static struct kwarp_mr *make_window(struct kunit *test)
 {
 	struct region_test *t = test->priv;
 
-	return kwarp_mr_create_window(&t->kdev, &t->pd, false);
+	return kwarp_mr_create_window(&t->kdev, &t->pd.ibpd, false);
 }
 
 static struct kwarp_mr *make_fast(struct kunit *test)
 {
 	struct region_test *t = test->priv;
 
-	return kwarp_mr_create_fast(&t->kdev, &t->pd, LISTED, false);
+	return kwarp_mr_create_fast(&t->kdev, &t->pd.ibpd, LISTED, false);
 }
 
 /*
@@ -199,14 +199,14 @@ static struct kwarp_mr *make_gaps(struct kunit *test)
 	struct region_test *t = test->priv;
 
 	static_assert(sizeof(u8 *) == sizeof(u64));
-	return kwarp_mr_create_fast(&t->kdev, &t->pd, LISTED, true);
+	return kwarp_mr_create_fast(&t->kdev, &t->pd.ibpd, LISTED, true);
 }
 
 static struct kwarp_mr *make_dma(struct kunit *test)
 {
 	struct region_test *t = test->priv;
 
-	return kwarp_mr_create_dma(&t->kdev, &t->pd, IB_ACCESS_LOCAL_WRITE);
+	return kwarp_mr_create_dma(&t->kdev, &t->pd.ibpd, IB_ACCESS_LOCAL_WRITE);
 }
 
 /* A peer cannot know the first key of a region, which is part of the STag. */
@@ -261,7 +261,7 @@ static void test_payer(struct kunit *test)
 		      (c->backed ? region_backing_octets : 0);
 	struct kwarp_mr *mr;
 
-	t->pd.uobject = c->user ? &t->uobject : NULL;
+	t->pd.ibpd.uobject = c->user ? &t->uobject : NULL;
 	region_paid = 0;
 	region_unpaid = 0;
 	mr = c->make(test);
@@ -269,6 +269,34 @@ static void test_payer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, region_paid, c->user ? cost : 0);
 	KUNIT_EXPECT_EQ(test, region_unpaid, c->user ? 0 : cost);
 	kwarp_mr_destroy(&t->kdev, mr);
+	sg_free_table(&t->umem.sgt_append.sgt);
+}
+
+/* The user pays for regions and windows of a program, with their lists. */
+static void test_charge(struct kunit *test)
+{
+	const struct payer *c = test->param_value;
+	struct region_test *t = test->priv;
+	u64 least = c->user ? sizeof(struct kwarp_mr) + c->lists * LISTED * sizeof(u8 *) : 0;
+	struct kwarp_mr *mr;
+
+	region_charged = 0;
+	t->pd.ibpd.uobject = c->user ? &t->uobject : NULL;
+	t->pd.charge.account = (void *)test;
+	mr = c->make(test);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
+	KUNIT_EXPECT_GE(test, region_charged, least);
+	KUNIT_EXPECT_EQ(test, !region_charged, !c->user);
+	kwarp_mr_destroy(&t->kdev, mr);
+	KUNIT_EXPECT_EQ(test, region_charged, 0);
+	sg_free_table(&t->umem.sgt_append.sgt);
+	if (!c->user)
+		return;
+	region_no_charge = true;
+	mr = c->make(test);
+	region_no_charge = false;
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(mr), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, region_charged, 0);
 	sg_free_table(&t->umem.sgt_append.sgt);
 }
 
@@ -280,6 +308,7 @@ static struct kunit_case region_cases[] = {
 	KUNIT_CASE(test_all_memory),
 	KUNIT_CASE(test_key),
 	KUNIT_CASE_PARAM(test_payer, payer_gen_params),
+	KUNIT_CASE_PARAM(test_charge, payer_gen_params),
 	{}
 };
 

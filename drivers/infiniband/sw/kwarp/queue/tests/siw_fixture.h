@@ -49,7 +49,7 @@ static inline int siw_test_init(struct kunit *test)
 	test->priv = t;
 	t->qp.qp_num = TEST_QPN;
 	t->cq = test_cq_new(test, 1);
-	t->cq->cq.siw = kwarp_siw_new_cq(4 * ENTRIES);
+	t->cq->cq.siw = kwarp_siw_new_cq(4 * ENTRIES, NULL);
 	t->sq.user = true;
 	t->sq.cq = &t->cq->cq;
 	t->sq.ibqp = &t->qp;
@@ -57,8 +57,8 @@ static inline int siw_test_init(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, kwarp_sq_init(&t->sq, ENTRIES,
 					    kwarp_sqe_stride(SIW_MAX_SGE, SIW_MAX_INLINE)), 0);
 	KUNIT_ASSERT_EQ(test, kwarp_rq_init(&t->rq, ENTRIES, kwarp_rqe_stride(SIW_MAX_SGE)), 0);
-	t->sq.siw = kwarp_siw_new_sq(ENTRIES);
-	t->rq.siw = kwarp_siw_new_rq(ENTRIES);
+	t->sq.siw = kwarp_siw_new_sq(ENTRIES, NULL);
+	t->rq.siw = kwarp_siw_new_rq(ENTRIES, NULL);
 	KUNIT_ASSERT_NOT_NULL(test, t->cq->cq.siw);
 	KUNIT_ASSERT_NOT_NULL(test, t->sq.siw);
 	KUNIT_ASSERT_NOT_NULL(test, t->rq.siw);

@@ -150,7 +150,7 @@ enum kwarp_mem_err vt_mem_check(const struct kwarp_mr *mr, u32 stag,
 {
 	if (!mr)
 		return KWARP_MEM_STAG;
-	if (stream->pd != &vt->pd)
+	if (stream->pd != &vt->pd.ibpd)
 		return KWARP_MEM_STREAM;
 	vt->mem_rights = rights;
 	return vt->mem_err;

@@ -13,6 +13,42 @@
 
 #include "../../queue/siw_ring.h"
 
+struct kwarp_account *vt_account_get(void)
+{
+	vt->accounts++;
+	return (struct kwarp_account *)&vt->accounts;
+}
+
+void vt_account_put(struct kwarp_account *account)
+{
+	vt->accounts--;
+}
+
+int vt_charge(struct kwarp_charge *charge, u64 octets)
+{
+	if (!charge->account)
+		return 0;
+	if (vt_is_fault(FAULT_CHARGE))
+		return -ENOMEM;
+	charge->octets += octets;
+	vt->charged += octets;
+	return 0;
+}
+
+void vt_uncharge(struct kwarp_charge *charge)
+{
+	vt->charged -= charge->octets;
+	charge->octets = 0;
+}
+
+/* Charge one octet for a ring that was made. */
+static void pay_ring(struct kwarp_charge *charge, struct kwarp_account *account)
+{
+	charge->account = account;
+	if (account)
+		vt->charged += ++charge->octets;
+}
+
 /*
  * Count a ring, if it was made (@ret is 0): as charged to the memory cgroup of a process (@user) or
  * to none.  Return: @ret.
@@ -31,51 +67,82 @@ static int note_ring(int ret, bool user)
 
 int vt_ring_init(struct kwarp_ring *ring, u32 entries, u32 stride, bool user)
 {
-	return note_ring(vt_is_fault(FAULT_RING) ? -ENOMEM :
-			 kwarp_ring_init(ring, entries, stride, user), user);
+	struct kwarp_account *account = ring->charge.account;
+	int ret;
+
+	ring->charge.account = NULL;
+	ret = note_ring(vt_is_fault(FAULT_RING) ? -ENOMEM :
+			kwarp_ring_init(ring, entries, stride, user), user);
+	if (!ret)
+		pay_ring(&ring->charge, account);
+	return ret;
 }
 
 void vt_ring_fini(struct kwarp_ring *ring)
 {
 	vt->rings -= !!ring->hdr;
+	vt_uncharge(&ring->charge);
 	kwarp_ring_fini(ring);
 }
 
 int vt_sq_init(struct kwarp_sq *sq, u32 entries, u32 stride)
 {
-	return note_ring(vt_is_fault(FAULT_RING) ? -ENOMEM :
-			 kwarp_sq_init(sq, entries, stride), sq->user);
+	struct kwarp_account *account = sq->ring.charge.account;
+	int ret;
+
+	sq->ring.charge.account = NULL;
+	ret = note_ring(vt_is_fault(FAULT_RING) ? -ENOMEM :
+			kwarp_sq_init(sq, entries, stride), sq->user);
+	if (!ret)
+		pay_ring(&sq->ring.charge, account);
+	return ret;
 }
 
 int vt_rq_init(struct kwarp_rq *rq, u32 entries, u32 stride)
 {
-	return note_ring(vt_is_fault(FAULT_RING) ? -ENOMEM :
-			 kwarp_rq_init(rq, entries, stride), rq->user);
+	struct kwarp_account *account = rq->ring.charge.account;
+	int ret;
+
+	rq->ring.charge.account = NULL;
+	ret = note_ring(vt_is_fault(FAULT_RING) ? -ENOMEM :
+			kwarp_rq_init(rq, entries, stride), rq->user);
+	if (!ret)
+		pay_ring(&rq->ring.charge, account);
+	return ret;
 }
 
-/* Count a ring that was made for libsiw.  @ring: the ring; NULL: it could not be made. */
-static void *new_siw(void *ring)
+/* Count a ring that was made for libsiw. */
+static void note_siw(struct kwarp_charge *charge, struct kwarp_account *account)
 {
-	if (!ring)
-		return NULL;
 	vt->siw_rings++;
 	note_ring(0, true);
-	return ring;
+	pay_ring(charge, account);
 }
 
-struct kwarp_siw_wq *vt_siw_new_sq(u32 entries)
+static struct kwarp_siw_wq *new_siw_wq(struct kwarp_siw_wq *wq, struct kwarp_account *account)
 {
-	return new_siw(vt_is_fault(FAULT_SIW) ? NULL : kwarp_siw_new_sq(entries));
+	if (wq)
+		note_siw(&wq->charge, account);
+	return wq;
 }
 
-struct kwarp_siw_wq *vt_siw_new_rq(u32 entries)
+struct kwarp_siw_wq *vt_siw_new_sq(u32 entries, struct kwarp_account *account)
 {
-	return new_siw(vt_is_fault(FAULT_SIW) ? NULL : kwarp_siw_new_rq(entries));
+	return new_siw_wq(vt_is_fault(FAULT_SIW) ? NULL : kwarp_siw_new_sq(entries, NULL), account);
 }
 
-struct kwarp_siw_cq *vt_siw_new_cq(u32 entries)
+struct kwarp_siw_wq *vt_siw_new_rq(u32 entries, struct kwarp_account *account)
 {
-	return new_siw(vt_is_fault(FAULT_SIW) ? NULL : kwarp_siw_new_cq(entries));
+	return new_siw_wq(vt_is_fault(FAULT_SIW) ? NULL : kwarp_siw_new_rq(entries, NULL), account);
+}
+
+struct kwarp_siw_cq *vt_siw_new_cq(u32 entries, struct kwarp_account *account)
+{
+	struct kwarp_siw_cq *cq = vt_is_fault(FAULT_SIW) ? NULL : kwarp_siw_new_cq(entries, NULL);
+
+	if (cq)
+		note_siw(&cq->charge, account);
+	return cq;
 }
 
 void vt_siw_free_wq(struct kwarp_siw_wq *wq)
@@ -84,6 +151,7 @@ void vt_siw_free_wq(struct kwarp_siw_wq *wq)
 		return;
 	vt->siw_rings--;
 	vt->rings -= !!wq->mem;
+	vt_uncharge(&wq->charge);
 	kwarp_siw_free_wq(wq);
 }
 
@@ -93,6 +161,7 @@ void vt_siw_free_cq(struct kwarp_siw_cq *cq)
 		return;
 	vt->siw_rings--;
 	vt->rings -= !!cq->mem;
+	vt_uncharge(&cq->charge);
 	kwarp_siw_free_cq(cq);
 }
 

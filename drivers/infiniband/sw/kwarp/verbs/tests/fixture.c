@@ -78,6 +78,8 @@ static int make_process(struct kunit *test)
 		return -ENOMEM;
 	vt->attrs->context = &vt->uc.ibuc;
 	vt->uc.ibuc.device = &vt->kdev->ibdev;
+	vt->uc.charge.account = (struct kwarp_account *)&vt->accounts;
+	vt->accounts = 1;
 	vt->other.ibuc.device = &vt->kdev->ibdev;
 	return 0;
 }
@@ -92,7 +94,7 @@ int vt_init(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, vt->netdev);
 	INIT_LIST_HEAD(&vt->netdev->adj_list.upper);
 	vt->kdev->netdev = vt->netdev;
-	vt->pd.device = &vt->kdev->ibdev;
+	vt->pd.ibpd.device = &vt->kdev->ibdev;
 	return make_process(test);
 }
 
@@ -109,6 +111,8 @@ void vt_exit(struct kunit *test)
 		KUNIT_EXPECT_NULL_MSG(test, vt->map[i], "mapping %d", i);
 	KUNIT_EXPECT_EQ(test, vt->rings, 0);
 	KUNIT_EXPECT_EQ(test, vt->siw_rings, 0);
+	KUNIT_EXPECT_EQ(test, vt->charged, 0);
+	KUNIT_EXPECT_EQ(test, vt->accounts, 1);
 	KUNIT_EXPECT_EQ(test, vt->reserved, 0);
 	KUNIT_EXPECT_EQ(test, vt->counted, 0);
 	KUNIT_EXPECT_EQ(test, vt->mrs, 0);

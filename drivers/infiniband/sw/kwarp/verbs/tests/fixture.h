@@ -28,6 +28,7 @@
 /* Stand-ins that can be made to fail: see vt.fault and vt.nth. */
 enum vt_fault {
 	FAULT_NONE,
+	FAULT_CHARGE,		/* the user has no memory left for an object */
 	FAULT_RING,		/* no memory for a ring */
 	FAULT_SIW,		/* no memory for a ring of libsiw */
 	FAULT_RESERVE,		/* no number for a queue pair */
@@ -55,6 +56,8 @@ enum vt_fault {
  * @siw_rings: number of rings of libsiw that a queue still uses; counted in @rings, too
  * @paid: rings made so far whose memory was charged to the memory cgroup of a process
  * @unpaid: rings made so far whose memory was charged to no process
+ * @accounts: accounts of users in use
+ * @charged: octets that the user pays for: objects, and one for each ring
  * @mapped: memory that was mapped last
  * @fault: stand-in that fails, or FAULT_NONE
  * @nth: which call of @fault fails, from 1 on
@@ -91,7 +94,7 @@ enum vt_fault {
 struct vt {
 	struct kwarp_dev *kdev;
 	struct net_device *netdev;
-	struct ib_pd pd;
+	struct kwarp_pd pd;
 	struct kwarp_ucontext uc;
 	struct kwarp_ucontext other;
 	struct uverbs_attr_bundle *attrs;
@@ -106,6 +109,8 @@ struct vt {
 	int siw_rings;
 	int paid;
 	int unpaid;
+	int accounts;
+	u64 charged;
 	const void *mapped;
 
 	enum vt_fault fault;

@@ -30,7 +30,7 @@ int verbs_qp_init(struct kunit *test)
 	if (!vt_qp || !vt_srq)
 		return -ENOMEM;
 	vt_qp->ibqp.device = &vt->kdev->ibdev;
-	vt_qp->ibqp.pd = &vt->pd;
+	vt_qp->ibqp.pd = &vt->pd.ibpd;
 	vt_make_cq(test, &vt->scq, 4);
 	vt_make_cq(test, &vt->rcq, 4);
 	return 0;

@@ -15,6 +15,11 @@
 #define remap_vmalloc_range	vt_remap
 #define vfree			vt_vfree
 
+#define kwarp_account_get	vt_account_get
+#define kwarp_account_put	vt_account_put
+/* With an argument, because struct kwarp_charge keeps its name. */
+#define kwarp_charge(c, octets)	vt_charge(c, octets)
+#define kwarp_uncharge		vt_uncharge
 #define kwarp_ring_init		vt_ring_init
 #define kwarp_ring_fini		vt_ring_fini
 #define kwarp_sq_init		vt_sq_init

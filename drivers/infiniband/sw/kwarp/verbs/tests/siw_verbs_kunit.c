@@ -29,9 +29,9 @@ static int siw_verbs_init(struct kunit *test)
 	vt->kdev->siw = true;
 	cq->ibcq.device = &vt->kdev->ibdev;
 	srq->ibsrq.device = &vt->kdev->ibdev;
-	srq->ibsrq.pd = &vt->pd;
+	srq->ibsrq.pd = &vt->pd.ibpd;
 	qp->ibqp.device = &vt->kdev->ibdev;
-	qp->ibqp.pd = &vt->pd;
+	qp->ibqp.pd = &vt->pd.ibpd;
 	vt_make_cq(test, &vt->scq, 4);
 	vt_make_cq(test, &vt->rcq, 4);
 	return 0;
@@ -107,16 +107,19 @@ static const struct step {
 	int ret;
 } steps[] = {
 	{ "cq", create_cq, destroy_cq },
+	{ "cq: charge", create_cq, destroy_cq, FAULT_CHARGE, 1, -ENOMEM },
 	{ "cq: own ring", create_cq, destroy_cq, FAULT_RING, 1, -ENOMEM },
 	{ "cq: libsiw's ring", create_cq, destroy_cq, FAULT_SIW, 1, -ENOMEM },
 	{ "cq: mapping", create_cq, destroy_cq, FAULT_MAP, 1, -ENOMEM },
 	{ "cq: answer", create_cq, destroy_cq, FAULT_ANSWER, 0, -EFAULT },
 	{ "srq", create_srq, destroy_srq },
+	{ "srq: charge", create_srq, destroy_srq, FAULT_CHARGE, 1, -ENOMEM },
 	{ "srq: own ring", create_srq, destroy_srq, FAULT_RING, 1, -ENOMEM },
 	{ "srq: libsiw's ring", create_srq, destroy_srq, FAULT_SIW, 1, -ENOMEM },
 	{ "srq: mapping", create_srq, destroy_srq, FAULT_MAP, 1, -ENOMEM },
 	{ "srq: answer", create_srq, destroy_srq, FAULT_ANSWER, 0, -EFAULT },
 	{ "qp", create_qp, destroy_qp },
+	{ "qp: charge", create_qp, destroy_qp, FAULT_CHARGE, 1, -ENOMEM },
 	{ "qp: own rings", create_qp, destroy_qp, FAULT_RING, 1, -ENOMEM },
 	{ "qp: number", create_qp, destroy_qp, FAULT_RESERVE, 1, -ENOMEM },
 	{ "qp: libsiw's send ring", create_qp, destroy_qp, FAULT_SIW, 1, -ENOMEM },
@@ -251,7 +254,7 @@ static void test_consumers(struct kunit *test)
 
 	memset(qp, 0, sizeof(*qp));
 	qp->ibqp.device = &vt->kdev->ibdev;
-	qp->ibqp.pd = &vt->pd;
+	qp->ibqp.pd = &vt->pd.ibpd;
 	attr.cap.max_send_sge = KWARP_MAX_SGE;
 	attr.cap.max_recv_sge = KWARP_MAX_SGE;
 	KUNIT_ASSERT_EQ(test, kwarp_create_qp(&qp->ibqp, &attr, NULL), 0);

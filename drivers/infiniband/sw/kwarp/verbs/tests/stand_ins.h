@@ -9,13 +9,17 @@
 #include "fixture.h"
 
 /* fake_rings.c */
+struct kwarp_account *vt_account_get(void);
+void vt_account_put(struct kwarp_account *account);
+int vt_charge(struct kwarp_charge *charge, u64 octets);
+void vt_uncharge(struct kwarp_charge *charge);
 int vt_ring_init(struct kwarp_ring *ring, u32 entries, u32 stride, bool user);
 void vt_ring_fini(struct kwarp_ring *ring);
 int vt_sq_init(struct kwarp_sq *sq, u32 entries, u32 stride);
 int vt_rq_init(struct kwarp_rq *rq, u32 entries, u32 stride);
-struct kwarp_siw_wq *vt_siw_new_sq(u32 entries);
-struct kwarp_siw_wq *vt_siw_new_rq(u32 entries);
-struct kwarp_siw_cq *vt_siw_new_cq(u32 entries);
+struct kwarp_siw_wq *vt_siw_new_sq(u32 entries, struct kwarp_account *account);
+struct kwarp_siw_wq *vt_siw_new_rq(u32 entries, struct kwarp_account *account);
+struct kwarp_siw_cq *vt_siw_new_cq(u32 entries, struct kwarp_account *account);
 void vt_siw_free_wq(struct kwarp_siw_wq *wq);
 void vt_siw_free_cq(struct kwarp_siw_cq *cq);
 void vt_vfree(const void *addr);

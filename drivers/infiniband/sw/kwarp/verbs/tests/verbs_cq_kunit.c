@@ -24,6 +24,13 @@ static int create_cq(struct kunit *test, struct kwarp_cq *cq, u32 cqe, u32 flags
 	return kwarp_create_cq(&cq->ibcq, &attr, vt->attrs);
 }
 
+static int resize_cq(struct kunit *test, struct kwarp_cq *cq, int cqe)
+{
+	struct ib_udata *udata = vt_udata(test, 0, sizeof(struct kwarp_create_cq_resp));
+
+	return kwarp_resize_cq(&cq->ibcq, cqe, udata);
+}
+
 static const struct cq_case {
 	const char *desc;
 	u32 cqe;
@@ -72,6 +79,22 @@ static void test_cq_fault(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, create_cq(test, new_cq(test), 8, 0), c->ret);
 }
 
+/* The user pays for the queue and for its ring; a resize changes what the ring costs. */
+static void test_cq_charge(struct kunit *test)
+{
+	struct kwarp_cq *cq = new_cq(test);
+	u64 want = KWARP_OBJECT_MEMORY + kmalloc_size_roundup(sizeof(*cq)) + 1;
+
+	KUNIT_ASSERT_EQ(test, create_cq(test, cq, 8, 0), 0);
+	KUNIT_EXPECT_EQ(test, vt->charged, want);
+	KUNIT_EXPECT_EQ(test, resize_cq(test, cq, 100), 0);
+	KUNIT_EXPECT_EQ(test, vt->charged, want);
+	KUNIT_EXPECT_EQ(test, kwarp_destroy_cq(&cq->ibcq, NULL), 0);
+	vt->fault = FAULT_CHARGE;
+	vt->nth = 1;
+	KUNIT_EXPECT_EQ(test, create_cq(test, new_cq(test), 8, 0), -ENOMEM);
+}
+
 static void test_cq_limit(struct kunit *test)
 {
 	atomic_set(&vt->kdev->num_cq, KWARP_MAX_CQ);
@@ -109,13 +132,6 @@ static void test_cq_request(struct kunit *test)
 	vt_udata(test, 16, 8);
 	KUNIT_EXPECT_EQ(test, kwarp_create_cq(&cq->ibcq, &attr, vt->attrs), 0);
 	KUNIT_EXPECT_EQ(test, kwarp_destroy_cq(&cq->ibcq, NULL), 0);
-}
-
-static int resize_cq(struct kunit *test, struct kwarp_cq *cq, int cqe)
-{
-	struct ib_udata *udata = vt_udata(test, 0, sizeof(struct kwarp_create_cq_resp));
-
-	return kwarp_resize_cq(&cq->ibcq, cqe, udata);
 }
 
 /* The new ring replaces the old one, which cannot be mapped any more. */
@@ -216,6 +232,7 @@ static void test_cq_payer(struct kunit *test)
 static struct kunit_case verbs_cq_cases[] = {
 	KUNIT_CASE_PARAM(test_cq, cq_gen_params),
 	KUNIT_CASE_PARAM(test_cq_fault, ring_fault_gen_params),
+	KUNIT_CASE(test_cq_charge),
 	KUNIT_CASE(test_cq_limit),
 	KUNIT_CASE(test_cq_kernel),
 	KUNIT_CASE(test_cq_request),

@@ -200,6 +200,7 @@ static void test_context(struct kunit *test)
 			c->agreed ? 0 : -EOPNOTSUPP);
 	if (!c->agreed)
 		return;
+	kwarp_dealloc_ucontext(&vt->uc.ibuc);
 	vt_get_answer(test, &resp, sizeof(resp));
 	KUNIT_EXPECT_EQ(test, resp.abi_version, c->agreed);
 	KUNIT_EXPECT_EQ(test, resp.max_inline, KWARP_MAX_INLINE);
@@ -225,25 +226,49 @@ static void test_rfc7306(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, copy_to_user(vt->page, &req, sizeof(req)), 0);
 	KUNIT_EXPECT_EQ(test, kwarp_alloc_ucontext(&vt->uc.ibuc, udata), 0);
 	KUNIT_EXPECT_EQ(test, vt->uc.features, 0);
+	kwarp_dealloc_ucontext(&vt->uc.ibuc);
 	req.features = U64_MAX;
 	KUNIT_ASSERT_EQ(test, copy_to_user(vt->page, &req, sizeof(req)), 0);
 	KUNIT_EXPECT_EQ(test, kwarp_alloc_ucontext(&vt->uc.ibuc, udata), 0);
 	vt_get_answer(test, &resp, sizeof(resp));
 	KUNIT_EXPECT_EQ(test, resp.features, KWARP_FEATURE_RFC7306);
 	KUNIT_EXPECT_EQ(test, vt->uc.features, KWARP_FEATURE_RFC7306);
+	kwarp_dealloc_ucontext(&vt->uc.ibuc);
+}
+
+/* The user pays for a context, and gets everything back if it cannot be made. */
+static void test_context_charge(struct kunit *test)
+{
+	const struct kwarp_alloc_ucontext_req req = { KWARP_ABI_MIN, KWARP_ABI_MAX };
+	struct ib_udata *udata = vt_udata(test, 24, 24);
+
+	KUNIT_ASSERT_EQ(test, copy_to_user(vt->page, &req, sizeof(req)), 0);
+	KUNIT_EXPECT_EQ(test, kwarp_alloc_ucontext(&vt->other.ibuc, udata), 0);
+	KUNIT_EXPECT_EQ(test, vt->accounts, 2);
+	KUNIT_EXPECT_GE(test, vt->charged, sizeof(struct kwarp_ucontext));
+	kwarp_dealloc_ucontext(&vt->other.ibuc);
+	vt->fault = FAULT_CHARGE;
+	vt->nth = 1;
+	KUNIT_EXPECT_EQ(test, kwarp_alloc_ucontext(&vt->other.ibuc, udata), -ENOMEM);
+	udata->outbuf = NULL;
+	KUNIT_EXPECT_EQ(test, kwarp_alloc_ucontext(&vt->other.ibuc, udata), -EFAULT);
 }
 
 static void test_pd(struct kunit *test)
 {
 	struct ib_udata *udata = vt_udata(test, 8, 0);
 
-	KUNIT_EXPECT_EQ(test, kwarp_alloc_pd(&vt->pd, udata), 0);
+	KUNIT_EXPECT_EQ(test, kwarp_alloc_pd(&vt->pd.ibpd, udata), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&vt->kdev->num_pd), 1);
+	KUNIT_EXPECT_GE(test, vt->charged, sizeof(struct kwarp_pd));
 	vt_unknown(test, 1);
-	KUNIT_EXPECT_EQ(test, kwarp_alloc_pd(&vt->pd, udata), -EOPNOTSUPP);
-	KUNIT_EXPECT_EQ(test, kwarp_dealloc_pd(&vt->pd, NULL), 0);
+	KUNIT_EXPECT_EQ(test, kwarp_alloc_pd(&vt->pd.ibpd, udata), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, kwarp_dealloc_pd(&vt->pd.ibpd, NULL), 0);
+	vt->fault = FAULT_CHARGE;
+	vt->nth = 1;
+	KUNIT_EXPECT_EQ(test, kwarp_alloc_pd(&vt->pd.ibpd, vt_udata(test, 8, 0)), -ENOMEM);
 	atomic_set(&vt->kdev->num_pd, KWARP_MAX_PD);
-	KUNIT_EXPECT_EQ(test, kwarp_alloc_pd(&vt->pd, NULL), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, kwarp_alloc_pd(&vt->pd.ibpd, NULL), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, atomic_read(&vt->kdev->num_pd), KWARP_MAX_PD);
 	atomic_set(&vt->kdev->num_pd, 0);
 }
@@ -256,6 +281,7 @@ static struct kunit_case verbs_device_cases[] = {
 	KUNIT_CASE(test_gid),
 	KUNIT_CASE_PARAM(test_context, version_gen_params),
 	KUNIT_CASE(test_rfc7306),
+	KUNIT_CASE(test_context_charge),
 	KUNIT_CASE(test_pd),
 	{}
 };

@@ -54,7 +54,7 @@ KUNIT_ARRAY_PARAM_DESC(mr, mrs, desc);
 
 static struct ib_mr *reg_user_mr(u64 length, u64 iova, int access, struct ib_udata *udata)
 {
-	return kwarp_reg_user_mr(&vt->pd, START, length, iova, access, udata);
+	return kwarp_reg_user_mr(&vt->pd.ibpd, START, length, iova, access, udata);
 }
 
 static void test_mr(struct kunit *test)
@@ -103,7 +103,7 @@ static void test_mr_fault(struct kunit *test)
 
 static struct ib_mr *reg_dmabuf(u64 length, u64 iova, int access)
 {
-	return kwarp_reg_user_mr_dmabuf(&vt->pd, BUF_OFFSET, length, iova, BUF_FD, access, NULL);
+	return kwarp_reg_user_mr_dmabuf(&vt->pd.ibpd, BUF_OFFSET, length, iova, BUF_FD, access, NULL);
 }
 
 /* The same rules as for memory of the process are checked before the dma-buf is looked up. */
@@ -187,7 +187,7 @@ static struct kwarp_mr *old_mr(struct kunit *test)
 
 static struct ib_mr *rereg_mr(struct kwarp_mr *mr, int flags, int access)
 {
-	return kwarp_rereg_user_mr(&mr->ibmr, flags, NEW_START, 8192, NEW_IOVA, access, &vt->pd,
+	return kwarp_rereg_user_mr(&mr->ibmr, flags, NEW_START, 8192, NEW_IOVA, access, &vt->pd.ibpd,
 				   NULL);
 }
 
@@ -311,7 +311,8 @@ static void test_advise(struct kunit *test)
 
 	vt->mem_err = c->err;
 	vt->mem_rights = -1;
-	KUNIT_EXPECT_EQ(test, kwarp_advise_mr(&vt->pd, c->advice, c->flags, sge, 2, NULL), c->ret);
+	KUNIT_EXPECT_EQ(test, kwarp_advise_mr(&vt->pd.ibpd, c->advice, c->flags, sge, 2, NULL),
+			c->ret);
 	if (!c->ret)
 		KUNIT_EXPECT_EQ(test, vt->mem_rights, c->rights);
 }
@@ -320,32 +321,32 @@ static void test_mr_kernel(struct kunit *test)
 {
 	struct ib_mr *mr;
 
-	mr = kwarp_alloc_mr(&vt->pd, IB_MR_TYPE_INTEGRITY, 4);
+	mr = kwarp_alloc_mr(&vt->pd.ibpd, IB_MR_TYPE_INTEGRITY, 4);
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(mr), -EOPNOTSUPP);
-	mr = kwarp_alloc_mr(&vt->pd, IB_MR_TYPE_SG_GAPS, 4);
+	mr = kwarp_alloc_mr(&vt->pd.ibpd, IB_MR_TYPE_SG_GAPS, 4);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
 	KUNIT_EXPECT_TRUE(test, vt->mr_gaps);
 	mr->device = &vt->kdev->ibdev;
 	KUNIT_EXPECT_EQ(test, kwarp_dereg_mr(mr, NULL), 0);
-	mr = kwarp_alloc_mr(&vt->pd, IB_MR_TYPE_MEM_REG, 4);
+	mr = kwarp_alloc_mr(&vt->pd.ibpd, IB_MR_TYPE_MEM_REG, 4);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
 	KUNIT_EXPECT_FALSE(test, vt->mr_gaps);
 	mr->device = &vt->kdev->ibdev;
 	KUNIT_EXPECT_EQ(test, kwarp_map_mr_sg(mr, NULL, 3, NULL), 3);
 	KUNIT_EXPECT_EQ(test, kwarp_dereg_mr(mr, NULL), 0);
-	mr = kwarp_get_dma_mr(&vt->pd, LOCAL);
+	mr = kwarp_get_dma_mr(&vt->pd.ibpd, LOCAL);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
 	mr->device = &vt->kdev->ibdev;
 	KUNIT_EXPECT_EQ(test, kwarp_dereg_mr(mr, NULL), 0);
 	vt->fault = FAULT_MR;
 	vt->nth = 1;
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(kwarp_get_dma_mr(&vt->pd, LOCAL)), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(kwarp_get_dma_mr(&vt->pd.ibpd, LOCAL)), -ENOMEM);
 }
 
 static void test_mw(struct kunit *test)
 {
 	struct kwarp_mw mw = {
-		.ibmw = { .device = &vt->kdev->ibdev, .pd = &vt->pd },
+		.ibmw = { .device = &vt->kdev->ibdev, .pd = &vt->pd.ibpd },
 	};
 	struct ib_udata *udata = vt_udata(test, 8, 0);
 

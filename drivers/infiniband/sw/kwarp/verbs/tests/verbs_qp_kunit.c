@@ -184,7 +184,7 @@ static void test_payer(struct kunit *test)
 	vt_destroy_qp(test);
 	memset(vt_qp, 0, sizeof(*vt_qp));
 	vt_qp->ibqp.device = &vt->kdev->ibdev;
-	vt_qp->ibqp.pd = &vt->pd;
+	vt_qp->ibqp.pd = &vt->pd.ibpd;
 	attr = vt_qp_attr();
 	KUNIT_ASSERT_EQ(test, kwarp_create_qp(&vt_qp->ibqp, &attr, NULL), 0);
 	KUNIT_EXPECT_EQ(test, vt->paid, 1);
@@ -241,6 +241,7 @@ static const struct fault_case {
 	int nth;
 	int ret;
 } faults[] = {
+	{ "charge", FAULT_CHARGE, 1, -ENOMEM },
 	{ "rings", FAULT_RING, 1, -ENOMEM },
 	{ "number", FAULT_RESERVE, 1, -ENOMEM },
 	{ "mapping of the rings", FAULT_MAP, 1, -ENOMEM },

@@ -14,7 +14,7 @@ static struct kwarp_srq *new_srq(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, srq);
 	srq->ibsrq.device = &vt->kdev->ibdev;
-	srq->ibsrq.pd = &vt->pd;
+	srq->ibsrq.pd = &vt->pd.ibpd;
 	return srq;
 }
 
@@ -68,7 +68,7 @@ static void test_srq(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, now.max_wr, init.attr.max_wr);
 	KUNIT_EXPECT_EQ(test, now.max_sge, max(c->init.attr.max_sge, 1U));
 	KUNIT_EXPECT_EQ(test, now.srq_limit, 0);
-	KUNIT_EXPECT_PTR_EQ(test, srq->mem.pd, &vt->pd);
+	KUNIT_EXPECT_PTR_EQ(test, srq->mem.pd, &vt->pd.ibpd);
 	KUNIT_EXPECT_EQ(test, kwarp_destroy_srq(&srq->ibsrq, NULL), 0);
 	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->uc, resp.mmap_key, resp.mmap_len), -EINVAL);
 }
@@ -80,6 +80,20 @@ static void test_srq_fault(struct kunit *test)
 
 	set_fault(c);
 	KUNIT_EXPECT_EQ(test, create_srq(test, new_srq(test), &init), c->ret);
+}
+
+static void test_srq_charge(struct kunit *test)
+{
+	struct ib_srq_init_attr init = { .attr = { .max_wr = 4, .max_sge = 1 } };
+	struct kwarp_srq *srq = new_srq(test);
+	u64 want = KWARP_OBJECT_MEMORY + kmalloc_size_roundup(sizeof(*srq)) + 1;
+
+	KUNIT_ASSERT_EQ(test, create_srq(test, srq, &init), 0);
+	KUNIT_EXPECT_EQ(test, vt->charged, want);
+	KUNIT_EXPECT_EQ(test, kwarp_destroy_srq(&srq->ibsrq, NULL), 0);
+	vt->fault = FAULT_CHARGE;
+	vt->nth = 1;
+	KUNIT_EXPECT_EQ(test, create_srq(test, new_srq(test), &init), -ENOMEM);
 }
 
 static void test_srq_limit(struct kunit *test)
@@ -237,6 +251,7 @@ static void test_srq_payer(struct kunit *test)
 static struct kunit_case verbs_srq_cases[] = {
 	KUNIT_CASE_PARAM(test_srq, srq_gen_params),
 	KUNIT_CASE_PARAM(test_srq_fault, ring_fault_gen_params),
+	KUNIT_CASE(test_srq_charge),
 	KUNIT_CASE(test_srq_limit),
 	KUNIT_CASE(test_srq_modify),
 	KUNIT_CASE(test_srq_resize),

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Limits the kernel memory that the objects of one user's programs hold. */
+#include "account.h"
+
+#include <linux/atomic.h>
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/user_namespace.h>
+
+#include "limits.h"
+
+/**
+ * struct kwarp_account - memory of one user, for all devices
+ * @node: in the list of accounts
+ * @uid: user
+ * @contexts: number of opened devices whose objects are counted here
+ * @octets: memory that objects hold
+ */
+struct kwarp_account {
+	struct list_head node;
+	kuid_t uid;
+	unsigned int contexts;
+	atomic64_t octets;
+};
+
+static LIST_HEAD(accounts);
+static DEFINE_MUTEX(lock);		/* accounts, kwarp_account.contexts */
+
+/*
+ * The user who pays. In a user namespace this is its owner: a user may have thousands of IDs in a
+ * namespace of his own.
+ */
+static kuid_t paying_user(void)
+{
+	const struct user_namespace *ns = current_user_ns();
+	kuid_t uid = current_uid();
+
+	for (; ns != &init_user_ns; ns = ns->parent)
+		uid = ns->owner;
+	return uid;
+}
+
+static struct kwarp_account *find_account(kuid_t uid)
+{
+	struct kwarp_account *a;
+
+	lockdep_assert_held(&lock);
+	list_for_each_entry(a, &accounts, node)
+		if (uid_eq(a->uid, uid))
+			return a;
+	a = kzalloc(sizeof(*a), GFP_KERNEL_ACCOUNT);
+	if (!a)
+		return NULL;
+	a->uid = uid;
+	list_add(&a->node, &accounts);
+	return a;
+}
+
+/**
+ * kwarp_account_get - find or make the account of the current task's user
+ *
+ * Context: process, may sleep.
+ * Return: the account, to be returned by kwarp_account_put(); NULL: out of memory.
+ */
+struct kwarp_account *kwarp_account_get(void)
+{
+	struct kwarp_account *a;
+
+	mutex_lock(&lock);
+	a = find_account(paying_user());
+	if (a)
+		a->contexts++;
+	mutex_unlock(&lock);
+	return a;
+}
+
+/* The opened device and all its objects are gone. Context: process. */
+void kwarp_account_put(struct kwarp_account *a)
+{
+	mutex_lock(&lock);
+	if (!--a->contexts) {
+		WARN_ON_ONCE(atomic64_read(&a->octets));
+		list_del(&a->node);
+		kfree(a);
+	}
+	mutex_unlock(&lock);
+}
+
+/*
+ * Has the current task no limit? Then nothing is counted: other tasks with the same user ID, for
+ * example in a container, may have a limit.
+ */
+static bool is_unlimited(void)
+{
+	return rlimit(RLIMIT_MEMLOCK) == RLIM_INFINITY ||
+	       ns_capable_noaudit(&init_user_ns, CAP_IPC_LOCK);
+}
+
+/**
+ * kwarp_charge - count memory that is about to be allocated for an object
+ * @charge: charge of the object; @charge->account is set
+ * @octets: how much to add to the charge
+ *
+ * A user may hold KWARP_USER_MEMORY, and beyond that as much as RLIMIT_MEMLOCK of the current task
+ * says. CAP_IPC_LOCK lifts the limit, as it does for pinned memory.
+ *
+ * Context: process.
+ * Return: 0; -ENOMEM: the limit is reached, and nothing has changed.
+ */
+int kwarp_charge(struct kwarp_charge *charge, u64 octets)
+{
+	struct kwarp_account *a = charge->account;
+	u64 held;
+
+	if (!a || is_unlimited())
+		return 0;
+	held = atomic64_add_return(octets, &a->octets);
+	if (held > KWARP_USER_MEMORY && held - KWARP_USER_MEMORY > rlimit(RLIMIT_MEMLOCK)) {
+		atomic64_sub(octets, &a->octets);
+		return -ENOMEM;
+	}
+	charge->octets += octets;
+	return 0;
+}
+
+/* The memory of the object has been freed, or was not allocated. Context: any. */
+void kwarp_uncharge(struct kwarp_charge *charge)
+{
+	if (charge->octets)
+		atomic64_sub(charge->octets, &charge->account->octets);
+	charge->octets = 0;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Kernel memory that the objects of each user's programs hold: rings, and what else is allocated
+ * for queues, regions and windows.
+ *
+ * Nothing else limits this memory for a program without a memory cgroup: it does not count in the
+ * size of a process, unless the process has mapped it, nor against RLIMIT_MEMLOCK. It belongs to
+ * open files, which can outlive the process that has made the objects. So it is counted for each
+ * user, as io_uring and AF_XDP do.
+ */
+#ifndef KWARP_ACCOUNT_H
+#define KWARP_ACCOUNT_H
+
+#include <linux/types.h>
+
+struct kwarp_account;
+
+/**
+ * struct kwarp_charge - memory that an object holds
+ * @account: account of the user whose program has made the object; NULL: a kernel consumer has, so
+ *	nothing is counted
+ * @octets: how much the account counts for the object
+ */
+struct kwarp_charge {
+	struct kwarp_account *account;
+	u64 octets;
+};
+
+struct kwarp_account *kwarp_account_get(void);
+void kwarp_account_put(struct kwarp_account *account);
+int kwarp_charge(struct kwarp_charge *charge, u64 octets);
+void kwarp_uncharge(struct kwarp_charge *charge);
+
+#endif /* KWARP_ACCOUNT_H */

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwhold is a test program: how much kernel memory can the objects of one user hold?
+ *
+ *	kwhold -d device -k cq|qp|srq|pd|mw|context [-m octets] [-w] [-v]
+ *
+ * It makes objects of one kind, each in one of four contexts, until the device refuses one. The
+ * refusal has to be ENOMEM. The program unmaps rings of completion queues and shared receive
+ * queues, so that their memory does not count in the size of the process. The rings alone must not
+ * hold more than -m says; without -m the first object must be refused. After one object is gone,
+ * another can be made. With -w the program keeps all objects until a signal ends it.
+ */
+#include "kwtest.h"
+
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define CONTEXTS	4
+#define MOST		200000
+
+static struct ibv_device *device;
+static struct ibv_context *verbs[CONTEXTS];
+static struct ibv_pd *pds[CONTEXTS];
+static struct ibv_cq *cqs[CONTEXTS];
+static struct ibv_device_attr limits;
+
+/**
+ * struct kind - a kind of object
+ * @name: name on the command line
+ * @make: makes one in a context; NULL and errno if that fails
+ * @end: ends one
+ * @unmap: its ring can be unmapped: the library does not use the ring to end the object
+ */
+struct kind {
+	const char *name;
+	void *(*make)(int context);
+	int (*end)(void *object);
+	bool unmap;
+};
+
+static void *make_cq(int i)
+{
+	return ibv_create_cq(verbs[i], limits.max_cqe / 16, NULL, NULL, 0);
+}
+
+static int end_cq(void *object)
+{
+	return ibv_destroy_cq(object);
+}
+
+static void *make_qp(int i)
+{
+	struct ibv_qp_init_attr attr = {
+		.qp_type = IBV_QPT_RC, .send_cq = cqs[i], .recv_cq = cqs[i],
+		.cap = { .max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1 },
+	};
+
+	return ibv_create_qp(pds[i], &attr);
+}
+
+static int end_qp(void *object)
+{
+	return ibv_destroy_qp(object);
+}
+
+static void *make_srq(int i)
+{
+	struct ibv_srq_init_attr attr = {
+		.attr = { .max_wr = limits.max_srq_wr / 8, .max_sge = 1 },
+	};
+
+	return ibv_create_srq(pds[i], &attr);
+}
+
+static int end_srq(void *object)
+{
+	return ibv_destroy_srq(object);
+}
+
+static void *make_pd(int i)
+{
+	return ibv_alloc_pd(verbs[i]);
+}
+
+static int end_pd(void *object)
+{
+	return ibv_dealloc_pd(object);
+}
+
+static void *make_mw(int i)
+{
+	return ibv_alloc_mw(pds[i], IBV_MW_TYPE_2);
+}
+
+static int end_mw(void *object)
+{
+	return ibv_dealloc_mw(object);
+}
+
+static void *make_context(int i)
+{
+	return ibv_open_device(device);
+}
+
+static int end_context(void *object)
+{
+	return ibv_close_device(object);
+}
+
+static const struct kind kinds[] = {
+	{ "cq", make_cq, end_cq, true },
+	{ "qp", make_qp, end_qp, false },
+	{ "srq", make_srq, end_srq, true },
+	{ "pd", make_pd, end_pd, false },
+	{ "mw", make_mw, end_mw, false },
+	{ "context", make_context, end_context, false },
+};
+
+static const struct kind *kind_of(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (!strcmp(kinds[i].name, name))
+			return &kinds[i];
+	kw_die(KW_SETUP, "there is no kind %s", name);
+}
+
+/* Open the contexts, each with what the other objects need. Return: false: refused. */
+static bool open_all(const char *name)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	int i;
+
+	while (list && *list && strcmp(ibv_get_device_name(*list), name))
+		list++;
+	if (!list || !*list)
+		kw_die(KW_SETUP, "there is no device %s", name);
+	device = *list;
+	for (i = 0; i < CONTEXTS; i++) {
+		verbs[i] = ibv_open_device(device);
+		pds[i] = verbs[i] ? ibv_alloc_pd(verbs[i]) : NULL;
+		cqs[i] = pds[i] ? ibv_create_cq(verbs[i], 1, NULL, NULL, 0) : NULL;
+		if (!cqs[i])
+			return false;
+	}
+	if (ibv_query_device(verbs[0], &limits))
+		kw_die(KW_SETUP, "cannot ask the device");
+	return true;
+}
+
+/* Count the octets of all rings, the mappings of the device file, and with @unmap unmap them. */
+static uint64_t count_rings(bool unmap)
+{
+	unsigned long from, to;
+	uint64_t octets = 0;
+	char line[512];
+	FILE *f = fopen("/proc/self/maps", "r");
+
+	if (!f)
+		kw_die(KW_SETUP, "cannot read the mappings: %s", strerror(errno));
+	while (fgets(line, sizeof(line), f))
+		if (strstr(line, "/uverbs") && sscanf(line, "%lx-%lx", &from, &to) == 2) {
+			octets += to - from;
+			if (unmap)
+				munmap((void *)from, to - from);
+		}
+	fclose(f);
+	return octets;
+}
+
+/* Make objects until one is refused. Return: how many were made. */
+static int make_all(const struct kind *kind, void **all, uint64_t *octets)
+{
+	int n;
+
+	for (n = 0; n < MOST; n++) {
+		all[n] = kind->make(n % CONTEXTS);
+		if (!all[n])
+			break;
+		if (kind->unmap)
+			*octets += count_rings(true);
+	}
+	if (n == MOST)
+		kw_die(KW_MISMATCH, "%d objects of kind %s, and no end", n, kind->name);
+	if (errno != ENOMEM)
+		kw_die(KW_MISMATCH, "a %s was refused: %s", kind->name, strerror(errno));
+	*octets += count_rings(false);
+	return n;
+}
+
+int main(int argc, char **argv)
+{
+	static const char usage[] =
+		"kwhold -d device -k cq|qp|srq|pd|mw|context [-m octets] [-w] [-v]";
+	const char *name = NULL, *what = NULL;
+	uint64_t most = 0, octets = 0;
+	bool waits = false;
+	const struct kw_option table[] = {
+		KW_TEXT('d', name),
+		KW_TEXT('k', what),
+		KW_BIG('m', most, 0, UINT64_MAX),
+		KW_FLAG('w', waits),
+		{ 0 }
+	};
+	const struct kind *kind;
+	void **all;
+	int n = 0;
+
+	kw_prog = "kwhold";
+	kw_options(argc, argv, table, usage);
+	if (!name || !what)
+		kw_usage(usage);
+	kind = kind_of(what);
+	all = kw_zalloc(MOST * sizeof(*all));
+	if (open_all(name))
+		n = make_all(kind, all, &octets);
+	else if (errno != ENOMEM)
+		kw_die(KW_MISMATCH, "a context was refused: %s", strerror(errno));
+	kw_say("%d of kind %s, rings of %llu octets", n, kind->name, (unsigned long long)octets);
+	if (most ? octets > most || !n : n)
+		kw_die(KW_MISMATCH, "%llu are allowed", (unsigned long long)most);
+	if (waits) {
+		kw_say("holding");
+		pause();
+	}
+	if (n && (kind->end(all[0]) || !kind->make(0)))
+		kw_die(KW_MISMATCH, "no %s in place of one that is gone: %s", kind->name,
+		       strerror(errno));
+	return KW_OK;
+}
