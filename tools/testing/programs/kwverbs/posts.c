@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define MANY_SGES	64
+#define ECHO_LEN	64	/* length of a message that the server kwconn echoes */
 
 static struct ibv_sge some_sges[MANY_SGES];
 
@@ -285,6 +286,41 @@ static int recv_overflow(struct kv_env *e)
 	return rv;
 }
 
+/*
+ * Send from a zero-based region, and receive the echo of the server (kwconn) in the same region.
+ * The addresses in the requests are offsets in the region, which begins in the middle of a page.
+ */
+static int zero_based(struct kv_env *e)
+{
+	uint8_t *begin = e->buf + 1000;
+	struct ibv_mr *mr = ibv_reg_mr(e->pd, begin, 8192, IBV_ACCESS_LOCAL_WRITE |
+				       IBV_ACCESS_ZERO_BASED);
+	struct ibv_sge from = { .addr = 8, .length = ECHO_LEN };
+	struct ibv_sge to = { .addr = 8000, .length = ECHO_LEN };
+	struct ibv_send_wr wr = { .sg_list = &from, .num_sge = 1, .opcode = IBV_WR_SEND,
+				  .send_flags = IBV_SEND_SIGNALED }, *bad_send;
+	struct ibv_recv_wr recv = { .sg_list = &to, .num_sge = 1 }, *bad_recv;
+	struct ibv_wc wc[2] = { 0 };
+	int rv;
+
+	if (!mr)
+		return errno;
+	from.lkey = mr->lkey;
+	to.lkey = mr->lkey;
+	kw_fill(begin + from.addr, ECHO_LEN, 0x2b, 0);
+	rv = ibv_post_recv(e->qp, &recv, &bad_recv);
+	if (!rv)
+		rv = ibv_post_send(e->qp, &wr, &bad_send);
+	if (!rv && (!kv_completion(e, &wc[0]) || !kv_completion(e, &wc[1]) || wc[0].status ||
+		    wc[1].status || kw_check(begin + to.addr, ECHO_LEN, 0x2b, 0) != ECHO_LEN)) {
+		kw_say("no echo, or a wrong one: '%s', '%s'", ibv_wc_status_str(wc[0].status),
+		       ibv_wc_status_str(wc[1].status));
+		rv = KV_WRONG;
+	}
+	ibv_dereg_mr(mr);
+	return rv;
+}
+
 /* A queue pair that is not connected takes no requests to send. */
 static int send_unconnected(struct kv_env *e)
 {
@@ -327,6 +363,7 @@ const struct kv_case kv_post_cases[] = {
 	{ "send-overflow", send_overflow, { ENOMEM } },
 	{ "recv-sges", recv_sges, { EINVAL, ENOMEM } },
 	{ "recv-negative-sges", recv_negative_sges, { EINVAL, ENOMEM } },
+	{ "zero-based", zero_based, { 0 } },
 	{ "send-unconnected", send_unconnected, { EINVAL, ENOTCONN } },
 	/* This case is the last one, because it leaves the receive queue full. */
 	{ "recv-overflow", recv_overflow, { ENOMEM } },

@@ -10,7 +10,8 @@
 #include "verbs.h"
 
 #define MR_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
-			 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND)
+			 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND | \
+			 IB_ZERO_BASED)
 /* Flags that are only hints: accepted, without any effect. */
 #define MR_NO_EFFECT	(IB_ACCESS_HUGETLB | IB_ACCESS_OPTIONAL)
 
@@ -63,6 +64,12 @@ struct mr_range {
 	u64 iova;
 };
 
+/* The address of the first octet of a region with these access flags. */
+static u64 first_address(u64 iova, int access)
+{
+	return access & IB_ZERO_BASED ? 0 : iova;
+}
+
 /*
  * Check the access flags, the length and the addresses from @iova on.  Return: as check_access();
  * -EINVAL also if the length is 0 or too large, or if the addresses wrap.
@@ -74,7 +81,8 @@ static int check_range(u64 iova, u64 length, int access)
 	access = check_access(access);
 	if (access < 0)
 		return access;
-	if (!length || length > KWARP_MAX_MR_SIZE || check_add_overflow(iova, length, &end))
+	if (!length || length > KWARP_MAX_MR_SIZE ||
+	    check_add_overflow(first_address(iova, access), length, &end))
 		return -EINVAL;
 	return access;
 }
@@ -92,7 +100,8 @@ static struct kwarp_mr *register_range(struct ib_pd *ibpd, const struct mr_range
 	umem = ib_umem_get(ibpd->device, range->start, range->length, access);
 	if (IS_ERR(umem))
 		return ERR_CAST(umem);
-	mr = kwarp_mr_create_user(to_kdev(ibpd->device), ibpd, umem, range->iova, access);
+	mr = kwarp_mr_create_user(to_kdev(ibpd->device), ibpd, umem,
+				  first_address(range->iova, access), access);
 	if (IS_ERR(mr))
 		ib_umem_release(umem);
 	return mr;
@@ -131,7 +140,7 @@ struct ib_mr *kwarp_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 lengt
 				       int fd, int access, KWARP_DMAH_ARG
 				       struct kwarp_dmabuf_attrs *attrs)
 {
-	const struct kwarp_mr_place place = { .offset = offset, .length = length, .iova = iova };
+	struct kwarp_mr_place place = { .offset = offset, .length = length };
 	struct kwarp_dmabuf *d;
 	struct kwarp_mr *mr;
 
@@ -140,6 +149,7 @@ struct ib_mr *kwarp_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 lengt
 	access = check_range(iova, length, access);
 	if (access < 0)
 		return ERR_PTR(access);
+	place.iova = first_address(iova, access);
 	d = kwarp_dmabuf_get(fd, offset, length, access);
 	if (IS_ERR(d))
 		return ERR_CAST(d);
@@ -168,12 +178,16 @@ static struct kwarp_mr *repin_memory(struct ib_pd *pd, const struct kwarp_mr *ol
 	return register_range(pd, &range, access);
 }
 
-/* Make a region over the memory of @old with other rights or in another protection domain. */
+/*
+ * Make a region over the memory of @old with other rights or in another protection domain. Its
+ * addresses stay, so it is zero based if @old is.
+ */
 static struct kwarp_mr *reregister_memory(struct ib_pd *pd, const struct kwarp_mr *old, int access)
 {
 	access = check_access(access);
 	if (access < 0)
 		return ERR_PTR(access);
+	access = (access & ~IB_ZERO_BASED) | (old->access & IB_ZERO_BASED);
 	if (access & IB_ACCESS_LOCAL_WRITE && !kwarp_mr_is_writable(old))
 		return repin_memory(pd, old, access);
 	return kwarp_mr_create_same(to_kdev(pd->device), pd, old, access);

@@ -178,23 +178,23 @@ static void expect_same(struct kunit *test, u64 va, u64 at, u32 len)
 static void try_range(struct kunit *test, u32 first, u32 len, bool zero)
 {
 	struct window_test *t = test->priv;
-	u64 va = zero ? 0 : MR_VA + first;
+	u64 at = t->mr.va + first, va = zero ? 0 : at;
 
-	KUNIT_ASSERT_TRUE(test, bind_mw(t, MR_VA + first, len, BOTH | (zero ? IB_ZERO_BASED : 0)));
+	KUNIT_ASSERT_TRUE(test, bind_mw(t, at, len, BOTH | (zero ? IB_ZERO_BASED : 0)));
 	KUNIT_EXPECT_EQ(test, mw_err(t, &t->a, va, len, BOTH), KWARP_MEM_OK);
 	KUNIT_EXPECT_EQ(test, mw_err(t, &t->a, va, len + 1, BOTH), KWARP_MEM_BOUNDS);
 	KUNIT_EXPECT_EQ(test, mw_err(t, &t->a, va + len, 1, BOTH), KWARP_MEM_BOUNDS);
 	KUNIT_EXPECT_EQ(test, mw_err(t, &t->a, va - 1, 1, BOTH),
-			zero ? KWARP_MEM_WRAP : KWARP_MEM_BOUNDS);
-	expect_same(test, va, MR_VA + first, len);
+			va ? KWARP_MEM_BOUNDS : KWARP_MEM_WRAP);
+	expect_same(test, va, at, len);
 	KUNIT_ASSERT_TRUE(test, kwarp_mr_revoke(&t->mw, KEY, &t->a, true));
 }
 
 /*
- * Bind the window to every part of the region; check the bounds of the window and which memory it
- * covers.
+ * Bind the window to every part of the region, which may be zero based; check the bounds of the
+ * window and which memory it covers.
  */
-static void test_range(struct kunit *test)
+static void try_ranges(struct kunit *test)
 {
 	u32 first, len;
 
@@ -203,6 +203,15 @@ static void test_range(struct kunit *test)
 			try_range(test, first, len, false);
 			try_range(test, first, len, true);
 		}
+}
+
+static void test_range(struct kunit *test)
+{
+	struct window_test *t = test->priv;
+
+	try_ranges(test);
+	t->mr.va = 0;
+	try_ranges(test);
 }
 
 static const struct refused_range {

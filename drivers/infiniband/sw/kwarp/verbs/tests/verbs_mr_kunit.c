@@ -13,6 +13,7 @@
 #define WRITE_R	IB_ACCESS_REMOTE_WRITE
 #define READ_R	IB_ACCESS_REMOTE_READ
 #define ATOMIC	IB_ACCESS_REMOTE_ATOMIC
+#define ZERO	IB_ZERO_BASED
 #define START	0x10000ULL
 
 /* @given: access flags that the region gets; not used if the region is refused. */
@@ -37,8 +38,12 @@ static const struct mr_case {
 	{ "huge pages", LOCAL | IB_ACCESS_HUGETLB, 0, LOCAL },
 	{ "relaxed ordering", LOCAL | IB_ACCESS_RELAXED_ORDERING, 0, LOCAL },
 	{ "optional", LOCAL | IB_ACCESS_OPTIONAL, 0, LOCAL },
+	/* The address that the program gives does not matter. */
+	{ "zero based", LOCAL | ZERO, 0, LOCAL | ZERO },
+	{ "zero based at the end", LOCAL | ZERO, 0, LOCAL | ZERO, 4096, U64_MAX },
+	{ "zero based, for peers only", WRITE_R | ZERO, -EINVAL },
+	{ "zero based, too long", LOCAL | ZERO, -EINVAL, 0, KWARP_MAX_MR_SIZE + 1 },
 	/* Access flags that kwarp does not have. */
-	{ "zero based", LOCAL | IB_ZERO_BASED, -EOPNOTSUPP },
 	{ "on demand", LOCAL | IB_ACCESS_ON_DEMAND, -EOPNOTSUPP },
 	{ "flush", LOCAL | IB_ACCESS_FLUSH_GLOBAL, -EOPNOTSUPP },
 	{ "persistent flush", LOCAL | IB_ACCESS_FLUSH_PERSISTENT, -EOPNOTSUPP },
@@ -51,6 +56,12 @@ static const struct mr_case {
 };
 
 KUNIT_ARRAY_PARAM_DESC(mr, mrs, desc);
+
+/* Return: the address that the first octet of the region has to have. */
+static u64 first_address(const struct mr_case *c)
+{
+	return c->given & ZERO ? 0 : c->iova ?: START;
+}
 
 static struct ib_mr *reg_user_mr(u64 length, u64 iova, int access, struct ib_udata *udata)
 {
@@ -69,7 +80,7 @@ static void test_mr(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, mr, &vt->mr.ibmr);
 	KUNIT_EXPECT_EQ(test, vt->mr.access, c->given);
 	KUNIT_EXPECT_EQ(test, vt->umem_access, c->given);
-	KUNIT_EXPECT_EQ(test, vt->mr.va, c->iova ?: START);
+	KUNIT_EXPECT_EQ(test, vt->mr.va, first_address(c));
 	mr->device = &vt->kdev->ibdev;
 	KUNIT_EXPECT_EQ(test, kwarp_dereg_mr(mr, NULL), 0);
 	vt->umems = 0;
@@ -103,7 +114,8 @@ static void test_mr_fault(struct kunit *test)
 
 static struct ib_mr *reg_dmabuf(u64 length, u64 iova, int access)
 {
-	return kwarp_reg_user_mr_dmabuf(&vt->pd.ibpd, BUF_OFFSET, length, iova, BUF_FD, access, NULL);
+	return kwarp_reg_user_mr_dmabuf(&vt->pd.ibpd, BUF_OFFSET, length, iova, BUF_FD, access,
+					NULL);
 }
 
 /* The same rules as for memory of the process are checked before the dma-buf is looked up. */
@@ -121,7 +133,7 @@ static void test_dmabuf(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vt->dmabuf_fd, BUF_FD);
 	KUNIT_EXPECT_EQ(test, vt->place.offset, BUF_OFFSET);
 	KUNIT_EXPECT_EQ(test, vt->place.length, c->length ?: 4096);
-	KUNIT_EXPECT_EQ(test, vt->place.iova, c->iova ?: START);
+	KUNIT_EXPECT_EQ(test, vt->place.iova, first_address(c));
 	mr->device = &vt->kdev->ibdev;
 	KUNIT_EXPECT_EQ(test, kwarp_dereg_mr(mr, NULL), 0);
 	vt->dmabufs = 0;
@@ -187,8 +199,8 @@ static struct kwarp_mr *old_mr(struct kunit *test)
 
 static struct ib_mr *rereg_mr(struct kwarp_mr *mr, int flags, int access)
 {
-	return kwarp_rereg_user_mr(&mr->ibmr, flags, NEW_START, 8192, NEW_IOVA, access, &vt->pd.ibpd,
-				   NULL);
+	return kwarp_rereg_user_mr(&mr->ibmr, flags, NEW_START, 8192, NEW_IOVA, access,
+				   &vt->pd.ibpd, NULL);
 }
 
 static void test_rereg(struct kunit *test)
@@ -216,6 +228,47 @@ static void test_rereg(struct kunit *test)
 	mr->device = &vt->kdev->ibdev;
 	KUNIT_EXPECT_EQ(test, kwarp_dereg_mr(mr, NULL), 0);
 	vt->umems = 0;
+}
+
+/*
+ * A region is zero based until it gets another place: new rights do not change its addresses.
+ */
+static void test_rereg_zero(struct kunit *test)
+{
+	static const struct {
+		int flags, access;
+		u64 va;
+	} steps[] = {
+		{ 0, 0, 0 },
+		{ IB_MR_REREG_ACCESS, LOCAL, 0 },
+		{ IB_MR_REREG_TRANS, 0, 0 },
+		{ IB_MR_REREG_TRANS | IB_MR_REREG_ACCESS, LOCAL | ZERO, 0 },
+		{ IB_MR_REREG_TRANS | IB_MR_REREG_ACCESS, LOCAL, NEW_IOVA },
+	};
+	struct kwarp_mr *old = old_mr(test);
+	struct ib_mr *mr;
+	u32 i;
+
+	old->va = 0;
+	old->access |= ZERO;
+	for (i = 0; i < ARRAY_SIZE(steps); i++) {
+		mr = rereg_mr(old, steps[i].flags, steps[i].access);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
+		KUNIT_EXPECT_EQ_MSG(test, vt->mr.va, steps[i].va, "step %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, !!(vt->mr.access & ZERO), !steps[i].va, "step %u", i);
+		mr->device = &vt->kdev->ibdev;
+		KUNIT_EXPECT_EQ(test, kwarp_dereg_mr(mr, NULL), 0);
+	}
+	vt->umems = 0;
+	/* New rights alone do not make a region zero based. */
+	old->va = START;
+	old->access &= ~ZERO;
+	mr = rereg_mr(old, IB_MR_REREG_ACCESS, LOCAL | ZERO);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
+	KUNIT_EXPECT_EQ(test, vt->mr.va, START);
+	KUNIT_EXPECT_EQ(test, vt->mr.access, LOCAL);
+	mr->device = &vt->kdev->ibdev;
+	KUNIT_EXPECT_EQ(test, kwarp_dereg_mr(mr, NULL), 0);
 }
 
 /* A re-registration that fails leaves the old region valid, and does not leave a new region. */
@@ -374,6 +427,7 @@ static struct kunit_case mr_cases[] = {
 	KUNIT_CASE_PARAM(test_dmabuf, mr_gen_params),
 	KUNIT_CASE(test_dmabuf_fault),
 	KUNIT_CASE_PARAM(test_rereg, rereg_gen_params),
+	KUNIT_CASE(test_rereg_zero),
 	KUNIT_CASE(test_rereg_fails),
 	KUNIT_CASE(test_rereg_write),
 	KUNIT_CASE_PARAM(test_advise, advice_gen_params),
