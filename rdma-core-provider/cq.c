@@ -39,9 +39,9 @@ static void cq_free(struct kwarp_cq *cq)
 	free(cq);
 }
 
-static struct kwarp_cq *create_cq(struct ibv_context *ctx, int cqe,
-				  struct ibv_comp_channel *channel,
-				  int comp_vector, bool single_threaded)
+static struct kwarp_cq *create_cq(struct ibv_context *ctx,
+				  const struct ibv_cq_init_attr_ex *attr,
+				  bool single_threaded)
 {
 	struct kwarp_cmd_create_cq_resp resp = {};
 	struct kwarp_cmd_create_cq cmd = {};
@@ -58,9 +58,8 @@ static struct kwarp_cq *create_cq(struct ibv_context *ctx, int cqe,
 	pthread_spin_init(&cq->left_lock, PTHREAD_PROCESS_PRIVATE);
 	list_head_init(&cq->left);
 
-	ret = ibv_cmd_create_cq(ctx, cqe, channel, comp_vector, &cq->vcq.cq,
-				&cmd.ibv_cmd, sizeof(cmd), &resp.ibv_resp,
-				sizeof(resp));
+	ret = ibv_cmd_create_cq_ex(ctx, attr, &cq->vcq, &cmd.ibv_cmd, sizeof(cmd),
+				   &resp.ibv_resp, sizeof(resp), 0);
 	if (ret)
 		goto err_free;
 
@@ -81,7 +80,12 @@ struct ibv_cq *kwarp_create_cq(struct ibv_context *ctx, int cqe,
 			       struct ibv_comp_channel *channel,
 			       int comp_vector)
 {
-	struct kwarp_cq *cq = create_cq(ctx, cqe, channel, comp_vector, false);
+	const struct ibv_cq_init_attr_ex attr = {
+		.cqe = cqe,
+		.channel = channel,
+		.comp_vector = comp_vector,
+	};
+	struct kwarp_cq *cq = create_cq(ctx, &attr, false);
 
 	return cq ? &cq->vcq.cq : NULL;
 }
@@ -98,7 +102,8 @@ struct ibv_cq_ex *kwarp_create_cq_ex(struct ibv_context *ctx,
 	/* A parent domain is accepted, but its thread domain has no effect on CQs. */
 	if (!check_comp_mask(attr->comp_mask, IBV_CQ_INIT_ATTR_MASK_FLAGS |
 					      IBV_CQ_INIT_ATTR_MASK_PD) ||
-	    !check_comp_mask(flags, IBV_CREATE_CQ_ATTR_SINGLE_THREADED) ||
+	    !check_comp_mask(flags, IBV_CREATE_CQ_ATTR_SINGLE_THREADED |
+				    IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN) ||
 	    !check_comp_mask(attr->wc_flags, IBV_WC_STANDARD_FLAGS)) {
 		errno = EOPNOTSUPP;
 		return NULL;
@@ -108,8 +113,7 @@ struct ibv_cq_ex *kwarp_create_cq_ex(struct ibv_context *ctx,
 		return NULL;
 	}
 
-	cq = create_cq(ctx, attr->cqe, attr->channel, attr->comp_vector,
-		       flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED);
+	cq = create_cq(ctx, attr, flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED);
 	if (!cq)
 		return NULL;
 	kwarp_cq_init_ex(cq, attr->wc_flags);

@@ -70,6 +70,23 @@ struct ibv_qp_init_attr kv_good_qp(struct kv_env *e)
  * library of the siw driver) unmaps a queue before the kernel refuses to destroy it, so the queue
  * cannot be used afterwards.
  */
+static int cq_ignore_overrun(struct kv_env *e)
+{
+	struct ibv_cq_init_attr_ex attr = {
+		.cqe = 8,
+		.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS,
+		.flags = IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN,
+	};
+	struct ibv_cq_ex *cq;
+
+	errno = 0;
+	cq = ibv_create_cq_ex(e->verbs, &attr);
+	if (!cq)
+		return errno;
+	ibv_destroy_cq(ibv_cq_ex_to_cq(cq));
+	return 0;
+}
+
 static int cq_in_use(struct kv_env *e)
 {
 	struct ibv_cq *cq = ibv_create_cq(e->verbs, 16, NULL, NULL, 0);
@@ -247,6 +264,7 @@ const struct kv_case kv_queue_cases[] = {
 	{ "cq-negative", cq_negative, { EINVAL } },
 	{ "cq-too-long", cq_too_long, { EINVAL } },
 	{ "cq-bad-vector", cq_bad_vector, { EINVAL } },
+	{ "cq-ignore-overrun", cq_ignore_overrun, { 0 } },
 	{ "cq-in-use", cq_in_use, { EBUSY } },
 	{ "cq-resize-none", cq_resize_none, { EINVAL, EOPNOTSUPP, ENOSYS } },
 	{ "cq-resize-too-long", cq_resize_too_long, { EINVAL, EOPNOTSUPP, ENOSYS } },

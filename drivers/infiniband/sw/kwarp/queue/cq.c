@@ -55,14 +55,14 @@ static bool cq_put(struct kwarp_cq *cq, const struct kwarp_cqe *cqe)
  * @qp: QP of the request that has completed; used only for kernel consumers
  *
  * If the ring is full the entry is lost, which is fatal for the QPs on this queue and for no other
- * (5040-8.1.1-11).
+ * (5040-8.1.1-11), unless the program has created the queue with IGNORE_OVERRUN.
  */
 void kwarp_cq_add(struct kwarp_cq *cq, const struct kwarp_cqe *cqe, struct ib_qp *qp)
 {
 	lockdep_assert_held(&cq->lock);
 	trace_kwarp_complete(cqe);
 	if (!cq_put(cq, cqe)) {
-		WRITE_ONCE(cq->overflow, true);
+		WRITE_ONCE(cq->overflow, !cq->ignore_overrun);
 		return;
 	}
 	if (cq->qp)

@@ -93,6 +93,7 @@ struct kwarp_cq_coalesce {
  *	header is used; NULL: none; immutable
  * @map: mmap entry of @ring, or of @siw; NULL: the ring is not shared with user space
  * @charge: what the user pays for this object, without rings
+ * @ignore_overrun: the program has promised to poll in time: a lost entry is no error; immutable
  * @home: processor, chosen by the consumer with a completion vector, that runs the transmit work
  *	items of the QPs whose send queue completes here; negative: none; immutable
  * @prod: index of the next entry to write; copied to the ring's header after each batch
@@ -117,6 +118,7 @@ struct kwarp_cq {
 	struct kwarp_siw_cq *siw;
 	struct rdma_user_mmap_entry *map;
 	struct kwarp_charge charge;
+	bool ignore_overrun;
 	int home;
 	u32 prod;
 	struct ib_qp **qp;

@@ -89,7 +89,7 @@ int kwarp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		ret = kwarp_udata_refuse(udata, cq_buffer_attrs, ARRAY_SIZE(cq_buffer_attrs));
 	if (ret)
 		return ret;
-	if (attr->flags)
+	if (attr->flags & ~IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN)
 		return -EOPNOTSUPP;
 	if (!attr->cqe || attr->cqe > KWARP_MAX_CQE)
 		return -EINVAL;
@@ -102,6 +102,7 @@ int kwarp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		goto out_count;
 	cq->ring.charge.account = cq->charge.account;
 	kwarp_cq_init(cq);
+	cq->ignore_overrun = attr->flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN;
 	cq->home = home_of_vector(attr->comp_vector, udata);
 	kwarp_engine_init_cq(cq);
 	siw = udata && kdev->siw;

@@ -274,14 +274,14 @@ verbs_options() {
 	# these functions.
 	kwarp-siw)
 		printf -- '-k %s ' rereg-access rereg-place rereg-pd advise parent-domain \
-			grow-to-most-cqes
+			grow-to-most-cqes cq-ignore-overrun
 		printf -- '-o'
 		;;
 	# siw ignores the depths of a queue pair before the connection, and the rights of memory.
 	siw)
-		printf -- '-k %s ' flushed-send qp-reads-out qp-reads-in mr-zero-based mr-huge \
-			mr-wraps rereg-access rereg-place rereg-pd advise parent-domain \
-			grow-to-most-cqes
+		printf -- '-k %s ' flushed-send qp-reads-out qp-reads-in mr-huge mr-wraps \
+			rereg-access rereg-place rereg-pd advise parent-domain \
+			grow-to-most-cqes cq-ignore-overrun
 		printf -- '-o'
 		;;
 	esac

@@ -181,6 +181,24 @@ static void test_overflow(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->flags, KWARP_RING_ERROR);
 }
 
+/* With IGNORE_OVERRUN a lost entry is no error, and the queue goes on. */
+static void test_ignore_overrun(struct kunit *test)
+{
+	struct test_cq *t = test->priv;
+	u32 i;
+
+	t->cq.ignore_overrun = true;
+	for (i = 0; i < ENTRIES + 2; i++)
+		KUNIT_EXPECT_EQ(test, push_entry(&t->cq, i, KWARP_WC_SUCCESS, 0), 0);
+	KUNIT_EXPECT_FALSE(test, t->cq.overflow);
+	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->flags, 0);
+	for (i = 0; i < ENTRIES; i++)
+		expect_entries(test, i);
+	test_cq_none(test, t);
+	KUNIT_EXPECT_EQ(test, push_entry(&t->cq, 100, KWARP_WC_SUCCESS, 0), 0);
+	expect_entries(test, 100);
+}
+
 /*
  * A batch in which one entry is published and one is lost: the result of kwarp_cq_end() has the
  * flags for both.
@@ -394,6 +412,7 @@ static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(test_arm_batch),
 	KUNIT_CASE(test_notify),
 	KUNIT_CASE(test_overflow),
+	KUNIT_CASE(test_ignore_overrun),
 	KUNIT_CASE(test_overflow_armed),
 	KUNIT_CASE(test_corrupt_cons),
 	KUNIT_CASE_PARAM(test_replace, resize_gen_params),

@@ -44,7 +44,8 @@ static const struct cq_case {
 	{ "one too many", KWARP_MAX_CQE + 1, 0, -EINVAL },
 	{ "all ones", U32_MAX, 0, -EINVAL },
 	{ "timestamps", 8, IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION, -EOPNOTSUPP },
-	{ "overrun", 8, IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN, -EOPNOTSUPP },
+	{ "overrun", 8, IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN },
+	{ "unknown flag", 8, 4, -EOPNOTSUPP },
 };
 
 KUNIT_ARRAY_PARAM_DESC(cq, cqs, desc);
@@ -66,6 +67,7 @@ static void test_cq(struct kunit *test)
 	KUNIT_EXPECT_GE(test, resp.mmap_len,
 			KWARP_RING_ENTRIES_OFFSET + resp.size * sizeof(struct kwarp_cqe));
 	KUNIT_EXPECT_NULL(test, cq->qp);
+	KUNIT_EXPECT_EQ(test, cq->ignore_overrun, !!c->flags);
 	vt_expect_map(test, resp.mmap_key, resp.mmap_len);
 	KUNIT_EXPECT_EQ(test, kwarp_destroy_cq(&cq->ibcq, NULL), 0);
 	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->uc, resp.mmap_key, resp.mmap_len), -EINVAL);
