@@ -17,18 +17,18 @@
  * struct kwarp_account - memory of one user, for all devices
  * @node: in the list of accounts
  * @uid: user
- * @contexts: number of opened devices whose objects are counted here
+ * @users: opened devices whose objects are counted here, and rings that outlive theirs
  * @octets: memory that objects hold
  */
 struct kwarp_account {
 	struct list_head node;
 	kuid_t uid;
-	unsigned int contexts;
+	unsigned int users;
 	atomic64_t octets;
 };
 
 static LIST_HEAD(accounts);
-static DEFINE_MUTEX(lock);		/* accounts, kwarp_account.contexts */
+static DEFINE_MUTEX(lock);		/* accounts, kwarp_account.users */
 
 /*
  * The user who pays. In a user namespace this is its owner: a user may have thousands of IDs in a
@@ -73,16 +73,24 @@ struct kwarp_account *kwarp_account_get(void)
 	mutex_lock(&lock);
 	a = find_account(paying_user());
 	if (a)
-		a->contexts++;
+		a->users++;
 	mutex_unlock(&lock);
 	return a;
+}
+
+/* Memory that is freed late may outlive the opened device: hold the account for it. */
+void kwarp_account_hold(struct kwarp_account *a)
+{
+	mutex_lock(&lock);
+	a->users++;
+	mutex_unlock(&lock);
 }
 
 /* The opened device and all its objects are gone. Context: process. */
 void kwarp_account_put(struct kwarp_account *a)
 {
 	mutex_lock(&lock);
-	if (!--a->contexts) {
+	if (!--a->users) {
 		WARN_ON_ONCE(atomic64_read(&a->octets));
 		list_del(&a->node);
 		kfree(a);

@@ -27,6 +27,7 @@ struct kwarp_charge {
 };
 
 struct kwarp_account *kwarp_account_get(void);
+void kwarp_account_hold(struct kwarp_account *account);
 void kwarp_account_put(struct kwarp_account *account);
 int kwarp_charge(struct kwarp_charge *charge, u64 octets);
 void kwarp_uncharge(struct kwarp_charge *charge);

@@ -29,6 +29,7 @@ static bool task_capable(const struct user_namespace *ns, int cap)
 }
 
 #define kwarp_account_get	tested_account_get
+#define kwarp_account_hold	tested_account_hold
 #define kwarp_account_put	tested_account_put
 #define kwarp_charge(c, octets)	tested_charge(c, octets)
 #define kwarp_uncharge		tested_uncharge
@@ -137,13 +138,15 @@ static void test_users(struct kunit *test)
 	kwarp_uncharge(&other);
 }
 
-/* An account exists as long as a device of its user is open. */
+/* An account exists as long as a device of its user is open, or somebody holds it. */
 static void test_life(struct kunit *test)
 {
 	struct kwarp_account *a = kwarp_account_get();
 
 	KUNIT_ASSERT_NOT_NULL(test, a);
 	KUNIT_EXPECT_PTR_EQ(test, kwarp_account_get(), a);
+	kwarp_account_hold(a);
+	kwarp_account_put(a);
 	kwarp_account_put(a);
 	KUNIT_EXPECT_FALSE(test, list_empty(&accounts));
 	kwarp_account_put(a);

@@ -157,14 +157,13 @@ static int replace_cq_ring(struct kwarp_cq *cq, struct kwarp_ring *ring, struct 
 	if (ret)
 		return ret;
 	ret = kwarp_cq_replace(cq, ring);
-	if (!ret) {
-		swap(cq->map, map);
-		/* kwarp_cq_polls() may still read the header of the ring that is freed below. */
-		synchronize_rcu();
+	if (ret) {
+		kwarp_ring_free(ring, map);
+		return ret;
 	}
-	/* Free the unused ring with its mmap entry: the old ring, or on failure the new one. */
-	kwarp_ring_free(ring, map);
-	return ret;
+	swap(cq->map, map);
+	kwarp_ring_free_late(map);
+	return 0;
 }
 
 /* The RDMA core offers this verb only to programs. */

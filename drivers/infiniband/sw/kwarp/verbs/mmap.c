@@ -11,9 +11,11 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
+#include <linux/workqueue.h>
 #include <rdma/siw-abi.h>
 
 #include "../queue/ring.h"
+#include "../wq.h"
 #include "verbs.h"
 
 #define FIRST_PAGE	((SIW_INVAL_UOBJ_KEY >> PAGE_SHIFT) + 1)
@@ -22,6 +24,8 @@ struct ring_map {
 	struct rdma_user_mmap_entry entry;
 	void *mem;
 	struct kwarp_charge charge;
+	bool late;			/* free @mem after a grace period */
+	struct rcu_work free;
 };
 
 static struct ring_map *to_ring_map(struct rdma_user_mmap_entry *entry)
@@ -82,6 +86,19 @@ void kwarp_ring_free(struct kwarp_ring *ring, struct rdma_user_mmap_entry *map)
 	ring->hdr = NULL;
 }
 
+/**
+ * kwarp_ring_free_late - free a ring that kwarp_cq_polls() may still be reading
+ * @map: mmap entry of the ring
+ *
+ * The ring cannot be mapped any more; its memory is freed after a grace period, for which the
+ * caller does not wait.
+ */
+void kwarp_ring_free_late(struct rdma_user_mmap_entry *map)
+{
+	to_ring_map(map)->late = true;
+	rdma_user_mmap_entry_remove(map);
+}
+
 /* ib_device_ops.mmap: map a ring into the calling process. */
 int kwarp_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma)
 {
@@ -96,12 +113,40 @@ int kwarp_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma)
 	return ret;
 }
 
-/* ib_device_ops.mmap_free: the last reference on the entry is gone, so free the ring's memory. */
+static void free_map(struct ring_map *map)
+{
+	vfree(map->mem);
+	kwarp_uncharge(&map->charge);
+	kfree(map);
+}
+
+static void free_map_late(struct work_struct *work)
+{
+	struct ring_map *map = container_of(to_rcu_work(work), struct ring_map, free);
+	struct kwarp_account *account = map->charge.account;
+
+	free_map(map);
+	if (account)
+		kwarp_account_put(account);
+}
+
+/*
+ * ib_device_ops.mmap_free: the last reference on the entry is gone, so free the ring's memory.
+ *
+ * Not in an RCU callback: in softirq vfree() puts the memory itself on a list, and a program that
+ * still has the memory mapped could write to the list's pointer.
+ */
 void kwarp_mmap_free(struct rdma_user_mmap_entry *entry)
 {
 	struct ring_map *map = to_ring_map(entry);
 
-	vfree(map->mem);
-	kwarp_uncharge(&map->charge);
-	kfree(map);
+	if (map->late) {
+		/* The context, which holds the account, may be gone before the ring is. */
+		if (map->charge.account)
+			kwarp_account_hold(map->charge.account);
+		INIT_RCU_WORK(&map->free, free_map_late);
+		queue_rcu_work(kwarp_wq, &map->free);
+	} else {
+		free_map(map);
+	}
 }

@@ -132,6 +132,7 @@ struct rdma_user_mmap_entry *kwarp_mmap_insert(struct ib_ucontext *ibuc, void *m
 struct rdma_user_mmap_entry *kwarp_mmap_ring(struct ib_ucontext *ibuc, struct kwarp_ring *ring,
 					     u64 *key);
 void kwarp_ring_free(struct kwarp_ring *ring, struct rdma_user_mmap_entry *map);
+void kwarp_ring_free_late(struct rdma_user_mmap_entry *map);
 int kwarp_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma);
 void kwarp_mmap_free(struct rdma_user_mmap_entry *entry);
 

@@ -94,4 +94,4 @@ unit_case() {
 	unit_stop
 }
 
-testcase unit 60 unit_case
+testcase unit 90 unit_case

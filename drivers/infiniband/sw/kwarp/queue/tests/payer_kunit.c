@@ -13,6 +13,7 @@
 
 /* Rename the functions of the included code: the module has functions of the same names. */
 #define kwarp_ring_init		payer_ring_init
+#define kwarp_ring_cost		payer_ring_cost
 #define kwarp_ring_octets	payer_ring_octets
 #define kwarp_ring_place	payer_ring_place
 #define kwarp_rq_init_in_tail	payer_rq_init_in_tail

@@ -19,6 +19,11 @@ struct kwarp_account *vt_account_get(void)
 	return (struct kwarp_account *)&vt->accounts;
 }
 
+void vt_account_hold(struct kwarp_account *account)
+{
+	vt->accounts++;
+}
+
 void vt_account_put(struct kwarp_account *account)
 {
 	vt->accounts--;
@@ -170,6 +175,23 @@ void vt_vfree(const void *addr)
 {
 	vt->rings -= !!addr;
 	vfree(addr);
+}
+
+/* Stand-in for queue_rcu_work(): the work item runs at the next vt_grace_period(). */
+bool vt_queue_rcu_work(struct workqueue_struct *wq, struct rcu_work *work)
+{
+	vt_grace_period();
+	vt->after_grace = work;
+	return true;
+}
+
+void vt_grace_period(void)
+{
+	struct rcu_work *work = vt->after_grace;
+
+	vt->after_grace = NULL;
+	if (work)
+		work->work.func(&work->work);
 }
 
 /* ------------------------------------------------------- the RDMA core's mappings */

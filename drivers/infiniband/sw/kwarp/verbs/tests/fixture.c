@@ -107,6 +107,7 @@ void vt_exit(struct kunit *test)
 		kwarp_destroy_cq(&vt->scq->ibcq, NULL);
 	if (vt->rcq)
 		kwarp_destroy_cq(&vt->rcq->ibcq, NULL);
+	vt_grace_period();
 	for (i = 0; i < VT_MAPS; i++)
 		KUNIT_EXPECT_NULL_MSG(test, vt->map[i], "mapping %d", i);
 	KUNIT_EXPECT_EQ(test, vt->rings, 0);

@@ -59,6 +59,7 @@ enum vt_fault {
  * @accounts: accounts of users in use
  * @charged: octets that the user pays for: objects, and one for each ring
  * @mapped: memory that was mapped last
+ * @after_grace: work item that waits for vt_grace_period(), or NULL
  * @fault: stand-in that fails, or FAULT_NONE
  * @nth: which call of @fault fails, from 1 on
  * @log: words that the stand-ins have appended, one for each call, until vt_expect_log()
@@ -112,6 +113,7 @@ struct vt {
 	int accounts;
 	u64 charged;
 	const void *mapped;
+	struct rcu_work *after_grace;
 
 	enum vt_fault fault;
 	int nth;
@@ -163,6 +165,9 @@ void vt_get_answer(struct kunit *test, void *answer, size_t len);
 void vt_log_word(const char *word);
 /* Each stand-in that can fail calls this: must it fail now? See vt.fault and vt.nth. */
 bool vt_is_fault(enum vt_fault what);
+
+/* Let a grace period of RCU end. */
+void vt_grace_period(void);
 
 void vt_expect_log(struct kunit *test, const char *want);
 int vt_mmap(struct kwarp_ucontext *uc, u64 offset, size_t len);

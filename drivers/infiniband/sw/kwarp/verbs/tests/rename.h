@@ -8,14 +8,18 @@
 
 /* Included before the macros below, so that these headers declare functions by their own names. */
 #include <linux/vmalloc.h>
+#include <linux/workqueue.h>
 #include <rdma/ib_umem.h>
 
 #define ib_umem_get		vt_umem_get
 #define ib_umem_release		vt_umem_release
 #define remap_vmalloc_range	vt_remap
 #define vfree			vt_vfree
+#define kwarp_wq		system_wq
+#define queue_rcu_work		vt_queue_rcu_work
 
 #define kwarp_account_get	vt_account_get
+#define kwarp_account_hold	vt_account_hold
 #define kwarp_account_put	vt_account_put
 /* With an argument, because struct kwarp_charge keeps its name. */
 #define kwarp_charge(c, octets)	vt_charge(c, octets)
@@ -66,5 +70,6 @@ struct ib_umem *vt_umem_get(struct ib_device *ibdev, unsigned long addr, size_t 
 void vt_umem_release(struct ib_umem *umem);
 int vt_remap(struct vm_area_struct *vma, void *addr, unsigned long pgoff);
 void vt_vfree(const void *addr);
+bool vt_queue_rcu_work(struct workqueue_struct *wq, struct rcu_work *work);
 
 #endif /* KWARP_VERBS_TESTS_RENAME_H */

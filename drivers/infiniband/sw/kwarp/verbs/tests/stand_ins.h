@@ -10,6 +10,7 @@
 
 /* fake_rings.c */
 struct kwarp_account *vt_account_get(void);
+void vt_account_hold(struct kwarp_account *account);
 void vt_account_put(struct kwarp_account *account);
 int vt_charge(struct kwarp_charge *charge, u64 octets);
 void vt_uncharge(struct kwarp_charge *charge);
@@ -23,6 +24,7 @@ struct kwarp_siw_cq *vt_siw_new_cq(u32 entries, struct kwarp_account *account);
 void vt_siw_free_wq(struct kwarp_siw_wq *wq);
 void vt_siw_free_cq(struct kwarp_siw_cq *cq);
 void vt_vfree(const void *addr);
+bool vt_queue_rcu_work(struct workqueue_struct *wq, struct rcu_work *work);
 int vt_remap(struct vm_area_struct *vma, void *addr, unsigned long pgoff);
 
 /* fake_mr.c */

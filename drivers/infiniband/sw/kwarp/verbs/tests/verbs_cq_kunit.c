@@ -81,16 +81,25 @@ static void test_cq_fault(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, create_cq(test, new_cq(test), 8, 0), c->ret);
 }
 
-/* The user pays for the queue and for its ring; a resize changes what the ring costs. */
+/*
+ * The user pays for the queue and for its ring. After a resize the user pays for both rings until
+ * the old one is freed, and the account stays as long, whatever happens to the context.
+ */
 static void test_cq_charge(struct kunit *test)
 {
 	struct kwarp_cq *cq = new_cq(test);
 	u64 want = KWARP_OBJECT_MEMORY + kmalloc_size_roundup(sizeof(*cq)) + 1;
+	int accounts;
 
 	KUNIT_ASSERT_EQ(test, create_cq(test, cq, 8, 0), 0);
 	KUNIT_EXPECT_EQ(test, vt->charged, want);
+	accounts = vt->accounts;
 	KUNIT_EXPECT_EQ(test, resize_cq(test, cq, 100), 0);
+	KUNIT_EXPECT_EQ(test, vt->charged, want + 1);
+	KUNIT_EXPECT_EQ(test, vt->accounts, accounts + 1);
+	vt_grace_period();
 	KUNIT_EXPECT_EQ(test, vt->charged, want);
+	KUNIT_EXPECT_EQ(test, vt->accounts, accounts);
 	KUNIT_EXPECT_EQ(test, kwarp_destroy_cq(&cq->ibcq, NULL), 0);
 	vt->fault = FAULT_CHARGE;
 	vt->nth = 1;
@@ -136,7 +145,10 @@ static void test_cq_request(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_destroy_cq(&cq->ibcq, NULL), 0);
 }
 
-/* The new ring replaces the old one, which cannot be mapped any more. */
+/*
+ * The new ring replaces the old one, which cannot be mapped any more. The old one is freed after a
+ * grace period, for which the resize does not wait.
+ */
 static void test_resize(struct kunit *test)
 {
 	struct kwarp_create_cq_resp before, after;
@@ -148,9 +160,11 @@ static void test_resize(struct kunit *test)
 	vt_get_answer(test, &after, sizeof(after));
 	KUNIT_EXPECT_EQ(test, after.size, 128);
 	KUNIT_EXPECT_EQ(test, cq->ibcq.cqe, 128);
-	KUNIT_EXPECT_EQ(test, vt->rings, 1);
+	KUNIT_EXPECT_EQ(test, vt->rings, 2);
 	vt_expect_map(test, after.mmap_key, after.mmap_len);
 	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->uc, before.mmap_key, before.mmap_len), -EINVAL);
+	vt_grace_period();
+	KUNIT_EXPECT_EQ(test, vt->rings, 1);
 	KUNIT_EXPECT_EQ(test, kwarp_destroy_cq(&cq->ibcq, NULL), 0);
 }
 
