@@ -74,25 +74,6 @@ struct kwarp_cq {
 };
 
 /**
- * struct kwarp_wq - send, receive or shared receive queue
- * @lock: protects @ring; the lock of a send queue also protects kwarp_qp.wr
- * @single_threaded: the queue was made in a thread domain, so that only one thread at a time
- *	uses it: no locking
- * @ring: the ring
- * @max_sge: elements that an entry may have
- * @qpn: number of the queue pair, for the doorbell
- * @doorbell: command of the doorbell, KWARP_IOC_POSTED_*.  A shared receive queue has none.
- */
-struct kwarp_wq {
-	pthread_spinlock_t lock;
-	bool single_threaded;
-	struct kwarp_ring ring;
-	uint32_t max_sge;
-	uint32_t qpn;
-	unsigned int doorbell;
-};
-
-/**
  * struct kwarp_left - node of a queue pair in kwarp_cq.left
  * @qp: queue pair
  * @node: list node, valid if @on
@@ -158,18 +139,6 @@ static_assert(sizeof(struct ibv_sge) == sizeof(struct kwarp_sge) &&
 	      offsetof(struct ibv_sge, length) == offsetof(struct kwarp_sge, length) &&
 	      offsetof(struct ibv_sge, lkey) == offsetof(struct kwarp_sge, lkey),
 	      "scatter/gather elements differ");
-
-static inline void kwarp_wq_lock(struct kwarp_wq *wq)
-{
-	if (!wq->single_threaded)
-		pthread_spin_lock(&wq->lock);
-}
-
-static inline void kwarp_wq_unlock(struct kwarp_wq *wq)
-{
-	if (!wq->single_threaded)
-		pthread_spin_unlock(&wq->lock);
-}
 
 static inline struct kwarp_context *to_kctx(struct ibv_context *ctx)
 {

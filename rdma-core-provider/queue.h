@@ -92,4 +92,35 @@ static inline uint32_t kwarp_ring_flags(const struct kwarp_ring *ring)
 	return __atomic_load_n(&ring->hdr->flags, __ATOMIC_RELAXED);
 }
 
+/**
+ * struct kwarp_wq - send, receive or shared receive queue
+ * @lock: protects @ring; the lock of a send queue also protects kwarp_qp.wr
+ * @single_threaded: the queue was made in a thread domain, so that only one thread at a time
+ *	uses it: no locking
+ * @ring: the ring
+ * @max_sge: elements that an entry may have
+ * @qpn: number of the queue pair, for the doorbell
+ * @doorbell: command of the doorbell, KWARP_IOC_POSTED_*.  A shared receive queue has none.
+ */
+struct kwarp_wq {
+	pthread_spinlock_t lock;
+	bool single_threaded;
+	struct kwarp_ring ring;
+	uint32_t max_sge;
+	uint32_t qpn;
+	unsigned int doorbell;
+};
+
+static inline void kwarp_wq_lock(struct kwarp_wq *wq)
+{
+	if (!wq->single_threaded)
+		pthread_spin_lock(&wq->lock);
+}
+
+static inline void kwarp_wq_unlock(struct kwarp_wq *wq)
+{
+	if (!wq->single_threaded)
+		pthread_spin_unlock(&wq->lock);
+}
+
 #endif /* KWARP_QUEUE_H */
