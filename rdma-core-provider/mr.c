@@ -14,50 +14,57 @@
  * End a registration that has succeeded (@ret is 0) or failed (@ret is an errno value): count the
  * region in its domain, or free it.  Return: the region, or NULL with errno set.
  */
-static struct ibv_mr *mr_done(struct verbs_mr *vmr, struct ibv_pd *pd, int ret)
+static struct ibv_mr *mr_done(struct kwarp_mr *mr, struct ibv_pd *pd, int ret)
 {
 	if (!ret) {
 		kwarp_pd_use(pd);
-		return &vmr->ibv_mr;
+		return &mr->vmr.ibv_mr;
 	}
-	free(vmr);
+	free(mr);
 	errno = ret;
 	return NULL;
+}
+
+static struct kwarp_mr *new_mr(uint64_t iova)
+{
+	struct kwarp_mr *mr = calloc(1, sizeof(*mr));
+
+	if (mr)
+		mr->iova = iova;
+	else
+		errno = ENOMEM;
+	return mr;
 }
 
 struct ibv_mr *kwarp_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 			    uint64_t iova, int access)
 {
 	struct ib_uverbs_reg_mr_resp resp = {};
-	struct verbs_mr *vmr = calloc(1, sizeof(*vmr));
+	struct kwarp_mr *mr = new_mr(iova);
 	struct ibv_reg_mr cmd = {};
 
-	if (!vmr) {
-		errno = ENOMEM;
+	if (!mr)
 		return NULL;
-	}
-	return mr_done(vmr, pd,
-		       ibv_cmd_reg_mr(pd, addr, length, iova, access, vmr, &cmd,
+	return mr_done(mr, pd,
+		       ibv_cmd_reg_mr(pd, addr, length, iova, access, &mr->vmr, &cmd,
 				      sizeof(cmd), &resp, sizeof(resp)));
 }
 
 struct ibv_mr *kwarp_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length,
 				   uint64_t iova, int fd, int access)
 {
-	struct verbs_mr *vmr = calloc(1, sizeof(*vmr));
+	struct kwarp_mr *mr = new_mr(iova);
 	int ret;
 
-	if (!vmr) {
-		errno = ENOMEM;
+	if (!mr)
 		return NULL;
-	}
 #ifdef KWARP_HAVE_REG_DMABUF_DRIVER
-	ret = ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd, access, vmr,
+	ret = ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd, access, &mr->vmr,
 				    NULL);
 #else
-	ret = ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd, access, vmr);
+	ret = ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd, access, &mr->vmr);
 #endif
-	return mr_done(vmr, pd, ret);
+	return mr_done(mr, pd, ret);
 }
 
 int kwarp_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
@@ -70,6 +77,8 @@ int kwarp_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 	ret = ibv_cmd_rereg_mr(vmr, flags, addr, length, (uintptr_t)addr,
 			       access, pd, &cmd, sizeof(cmd), &resp,
 			       sizeof(resp));
+	if (!ret && flags & IBV_REREG_MR_CHANGE_TRANSLATION)
+		to_kmr(&vmr->ibv_mr)->iova = (uintptr_t)addr;
 	/* vmr->ibv_mr.pd still is the old domain: libibverbs sets it to @pd after this function. */
 	if (!ret && flags & IBV_REREG_MR_CHANGE_PD) {
 		kwarp_pd_use(pd);
@@ -91,7 +100,7 @@ int kwarp_dereg_mr(struct verbs_mr *vmr)
 
 	if (!ret) {
 		kwarp_pd_unuse(pd);
-		free(vmr);
+		free(to_kmr(&vmr->ibv_mr));
 	}
 	return ret;
 }

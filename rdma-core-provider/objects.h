@@ -127,6 +127,16 @@ struct kwarp_qp {
 	} wr;
 };
 
+/**
+ * struct kwarp_mr - memory region
+ * @vmr: libibverbs' part
+ * @iova: address by which requests name the region's first octet; libibverbs does not store it
+ */
+struct kwarp_mr {
+	struct verbs_mr vmr;
+	uint64_t iova;
+};
+
 struct kwarp_srq {
 	struct ibv_srq ibv_srq;
 	struct kwarp_map map;
@@ -159,6 +169,11 @@ static inline struct kwarp_cq *to_kcq(struct ibv_cq *cq)
 static inline struct kwarp_qp *to_kqp(struct ibv_qp *qp)
 {
 	return container_of(qp, struct kwarp_qp, vqp.qp);
+}
+
+static inline struct kwarp_mr *to_kmr(struct ibv_mr *mr)
+{
+	return container_of(mr, struct kwarp_mr, vmr.ibv_mr);
 }
 
 static inline struct kwarp_srq *to_ksrq(struct ibv_srq *srq)

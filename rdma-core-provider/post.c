@@ -92,7 +92,28 @@ static bool bind_access_ok(const struct kwarp_qp *qp, unsigned int access)
  */
 static bool same_pd(const struct kwarp_qp *qp, const struct ibv_pd *pd)
 {
-	return pd->handle == qp->vqp.qp.pd->handle;
+	return pd->context == qp->vqp.qp.context && pd->handle == qp->vqp.qp.pd->handle;
+}
+
+/*
+ * Can the window be bound to this part of the region?  A bind that cannot succeed would end the
+ * connection, because the kernel finds that out when it carries out the request.
+ */
+static bool region_allows(const struct ibv_mw_bind_info *info)
+{
+	const struct kwarp_mr *mr = to_kmr(info->mr);
+	const uint64_t size = info->mr->length;
+
+	if (!(mr->vmr.access & IBV_ACCESS_MW_BIND))
+		return false;
+	if (info->mw_access_flags & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC) &&
+	    !(mr->vmr.access & IBV_ACCESS_LOCAL_WRITE))
+		return false;
+	if (info->length > size)
+		return false;
+	/* The kernel chooses where the addresses of a zero-based region begin. */
+	return mr->vmr.access & IBV_ACCESS_ZERO_BASED ||
+	       info->addr - mr->iova <= size - info->length;
 }
 
 static void put_range(struct kwarp_sqe *sqe, uint32_t rkey,
@@ -113,9 +134,6 @@ static void put_range(struct kwarp_sqe *sqe, uint32_t rkey,
  * @rkey: new key of the window; only the low octet may differ from mw->rkey
  * @info: region, range and rights of the window
  *
- * The kernel checks the rights and the range of the region when it binds the window.  If
- * the bind exceeds them, the request completes with IBV_WC_MW_BIND_ERR.
- *
  * Return: 0; EINVAL: the bind can never succeed.
  */
 int kwarp_put_bind(const struct kwarp_qp *qp, struct kwarp_sqe *sqe,
@@ -126,7 +144,7 @@ int kwarp_put_bind(const struct kwarp_qp *qp, struct kwarp_sqe *sqe,
 		return EINVAL;
 	if (!same_pd(qp, mw->pd) || !same_pd(qp, info->mr->pd) || (mw->rkey ^ rkey) >> 8)
 		return EINVAL;
-	if (!info->length || !bind_access_ok(qp, info->mw_access_flags))
+	if (!info->length || !bind_access_ok(qp, info->mw_access_flags) || !region_allows(info))
 		return EINVAL;
 
 	put_range(sqe, rkey, info);
@@ -326,6 +344,8 @@ static int put_bind_type_1(struct kwarp_qp *qp, const struct ibv_mw *mw, uint32_
 
 	if (!same_pd(qp, mw->pd))
 		return EPERM;
+	if (info->length && (!info->mr || !region_allows(info)))
+		return EINVAL;
 	if (!bind_access_ok(qp, info->mw_access_flags) ||
 	    bind->send_flags & ~(IBV_SEND_FENCE | IBV_SEND_SIGNALED))
 		return EINVAL;
@@ -342,23 +362,31 @@ static int put_bind_type_1(struct kwarp_qp *qp, const struct ibv_mw *mw, uint32_
 	return 0;
 }
 
-/*
- * ibv_bind_mw() binds a window of type 1, and the provider chooses its new key.  libibverbs has
- * checked the region and the range.
- */
+/* ibv_bind_mw() binds a window of type 1, and the provider chooses its new key. */
 int kwarp_bind_mw(struct ibv_qp *ibqp, struct ibv_mw *mw, struct ibv_mw_bind *bind)
 {
 	struct kwarp_qp *qp = to_kqp(ibqp);
-	uint32_t rkey;
+	uint32_t old, rkey;
 	int ret;
 
 	kwarp_wq_lock(&qp->sq);
-	rkey = ibv_inc_rkey(mw->rkey);
+	old = mw->rkey;
+	rkey = ibv_inc_rkey(old);
 	ret = put_bind_type_1(qp, mw, rkey, bind);
 	if (!ret) {
 		mw->rkey = rkey;
 		kwarp_ring_publish(&qp->sq.ring);
 	}
 	kwarp_wq_unlock(&qp->sq);
-	return ret ? ret : kwarp_posted_send(qp);
+	if (ret)
+		return ret;
+
+	ret = kwarp_posted_send(qp);
+	if (ret) {
+		kwarp_wq_lock(&qp->sq);
+		if (mw->rkey == rkey)
+			mw->rkey = old;
+		kwarp_wq_unlock(&qp->sq);
+	}
+	return ret;
 }

@@ -17,8 +17,11 @@
 
 #define RIGHTS	(IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_REMOTE_READ)
 
-static struct ibv_pd pd;
-static struct ibv_mr mr = { .pd = &pd, .lkey = 0x1101 };
+static struct ibv_pd pd = { .context = &ctx.ibv_ctx.context };
+static struct kwarp_mr mr = {
+	.vmr.ibv_mr = { .pd = &pd, .lkey = 0x1101, .length = 8 },
+	.vmr.access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND,
+};
 
 static int bind_post(struct kwarp_qp *qp, struct ibv_mw *mw, const struct ibv_mw_bind_info *info)
 {
@@ -58,7 +61,8 @@ static int (*const binds[])(struct kwarp_qp *qp, struct ibv_mw *mw,
  */
 static void test_bind(void)
 {
-	const struct ibv_mw_bind_info info = { .mr = &mr, .length = 8, .mw_access_flags = RIGHTS };
+	const struct ibv_mw_bind_info info = { .mr = &mr.vmr.ibv_mr, .length = 8,
+					       .mw_access_flags = RIGHTS };
 	size_t i;
 
 	for (i = 0; i < 2 * ARRAY_SIZE(binds); i++) {

@@ -58,6 +58,7 @@ struct test {
 
 /* The tests of one file each; the last element of an array has no name. */
 extern const struct test send_tests[];
+extern const struct test bind_tests[];
 extern const struct test held_tests[];
 extern const struct test cq_tests[];
 extern const struct test ext_tests[];

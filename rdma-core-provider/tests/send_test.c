@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwarp: tests of the send queue: requests, binds, doorbells; without a kernel.
+ * kwarp: tests of the send queue: requests, doorbells; without a kernel.
  */
 #include <config.h>
 
@@ -102,148 +102,7 @@ static void test_send_cases(void)
 	}
 }
 
-/* ------------------------------------------------------------------- binds */
-
-static struct ibv_pd bind_pd, other_pd = { .handle = 1 };
-static struct ibv_mr bind_mr = { .pd = &bind_pd, .lkey = 0x1101 };
-static struct ibv_mr other_pd_mr = { .pd = &other_pd, .lkey = 0x1201 };
-static struct ibv_mw bind_mw = { .pd = &bind_pd, .rkey = 0x2202,
-				 .type = IBV_MW_TYPE_2 };
-static struct ibv_mw other_pd_mw = { .pd = &other_pd, .rkey = 0x2202,
-				     .type = IBV_MW_TYPE_2 };
-static struct ibv_mw type1_mw = { .pd = &bind_pd, .rkey = 0x2202,
-				  .type = IBV_MW_TYPE_1 };
-
-static const struct bind_case {
-	const char *desc;
-	struct ibv_mw *mw;
-	uint32_t rkey;
-	struct ibv_mw_bind_info info;
-	int num_sge;
-	unsigned int flags;
-	int ret;
-} bind_cases[] = {
-#define BIND(_desc, _mw, _rkey, _mr, _length, _access, ...)                    \
-	{ .desc = _desc, .mw = _mw, .rkey = _rkey,                             \
-	  .info = { .mr = _mr, .addr = 0xabc000, .length = _length,            \
-		    .mw_access_flags = _access }, __VA_ARGS__ }
-#define RW (IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE)
-	BIND("new key", &bind_mw, 0x22ff, &bind_mr, 1ULL << 40, RW),
-	BIND("zero based", &bind_mw, 0x2202, &bind_mr, 1, RW | IBV_ACCESS_ZERO_BASED),
-	BIND("no right", &bind_mw, 0x2203, &bind_mr, 5, 0),
-	BIND("no window", NULL, 0x2203, &bind_mr, 5, RW, .ret = EINVAL),
-	BIND("no region", &bind_mw, 0x2203, NULL, 5, RW, .ret = EINVAL),
-	BIND("type 1", &type1_mw, 0x2203, &bind_mr, 5, RW, .ret = EINVAL),
-	BIND("another window's key", &bind_mw, 0x2303, &bind_mr, 5, RW, .ret = EINVAL),
-	BIND("window's domain", &other_pd_mw, 0x2203, &bind_mr, 5, RW, .ret = EINVAL),
-	BIND("region's domain", &bind_mw, 0x2203, &other_pd_mr, 5, RW, .ret = EINVAL),
-	BIND("no length", &bind_mw, 0x2203, &bind_mr, 0, RW, .ret = EINVAL),
-	BIND("local right", &bind_mw, 0x2203, &bind_mr, 5, RW | IBV_ACCESS_LOCAL_WRITE,
-	     .ret = EINVAL),
-	BIND("atomics", &bind_mw, 0x2203, &bind_mr, 5, IBV_ACCESS_REMOTE_ATOMIC,
-	     .ret = EINVAL),
-	BIND("with data", &bind_mw, 0x2203, &bind_mr, 5, RW, .num_sge = 1, .ret = EINVAL),
-	BIND("inline", &bind_mw, 0x2203, &bind_mr, 5, RW, .flags = IBV_SEND_INLINE,
-	     .ret = EINVAL),
-};
-
-static void check_bind(const struct bind_case *c, struct kwarp_qp *qp)
-{
-	const struct kwarp_sqe *e = sq_slot(qp, 0);
-
-	CHECK(qp->sq.ring.hdr->prod == (c->ret ? 0 : 1));
-	if (c->ret)
-		return;
-	CHECK(e->id == 77 && e->opcode == KWARP_WR_BIND_MW);
-	CHECK(e->flags == (KWARP_WR_SIGNALED | KWARP_WR_FENCE));
-	CHECK(e->rkey == c->rkey && e->inv_stag == c->info.mr->lkey);
-	CHECK(e->raddr == c->info.addr && e->length == c->info.length);
-	CHECK(e->access == c->info.mw_access_flags);
-	CHECK(!e->num_sge && !e->inline_len && !e->imm);
-}
-
-static int bind_by_post(struct kwarp_qp *qp, const struct bind_case *c)
-{
-	struct ibv_send_wr wr = {
-		.wr_id = 77,
-		.opcode = IBV_WR_BIND_MW,
-		.send_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE | c->flags,
-		.sg_list = test_sges,
-		.num_sge = c->num_sge,
-		.bind_mw = { .mw = c->mw, .rkey = c->rkey, .bind_info = c->info },
-	};
-
-	return send_one(qp, &wr);
-}
-
-static int bind_by_wr(struct kwarp_qp *qp, const struct bind_case *c)
-{
-	struct ibv_qp_ex *qpx = ibv_qp_to_qp_ex(&qp->vqp.qp);
-
-	ibv_wr_start(qpx);
-	qpx->wr_id = 77;
-	qpx->wr_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE;
-	ibv_wr_bind_mw(qpx, c->mw, c->rkey, &c->info);
-	if (c->num_sge)
-		ibv_wr_set_sge(qpx, 1, 2, 3);
-	if (c->flags & IBV_SEND_INLINE)
-		ibv_wr_set_inline_data(qpx, (void *)"x", 1);
-	return ibv_wr_complete(qpx);
-}
-
-static void test_bind(void)
-{
-	size_t i;
-	int wr;
-
-	for (i = 0; i < 2 * ARRAY_SIZE(bind_cases); i++) {
-		const struct bind_case *c = &bind_cases[i / 2];
-		struct kwarp_qp *qp = qp_make(0);
-		int before = failures;
-
-		wr = i % 2;
-		qp->vqp.qp.pd = &bind_pd;
-		CHECK((wr ? bind_by_wr(qp, c) : bind_by_post(qp, c)) == c->ret);
-		check_bind(c, qp);
-		if (failures != before)
-			printf("# in case '%s', %s\n", c->desc, wr ? "wr" : "post");
-		qp_drop(qp);
-	}
-}
-
-/* Windows of type 1: the provider chooses the key, and a bind of length 0 unbinds. */
-static void test_bind_type_1(void)
-{
-	struct ibv_mw mw = { .pd = &bind_pd, .rkey = 0x22ff, .type = IBV_MW_TYPE_1 };
-	struct ibv_mw_bind bind = {
-		.wr_id = 77, .send_flags = IBV_SEND_FENCE | IBV_SEND_SIGNALED,
-		.bind_info = { .mr = &bind_mr, .addr = 0xabc000, .length = 5,
-			       .mw_access_flags = RW },
-	};
-	const struct bind_case c = { .rkey = 0x2200, .info = bind.bind_info };
-	struct kwarp_qp *qp = qp_make(0);
-
-	qp->vqp.qp.pd = &bind_pd;
-	CHECK(!kwarp_bind_mw(&qp->vqp.qp, &mw, &bind));
-	CHECK(mw.rkey == 0x2200);
-	check_bind(&c, qp);
-	bind.bind_info.mr = NULL;
-	bind.bind_info.length = 0;
-	CHECK(!kwarp_bind_mw(&qp->vqp.qp, &mw, &bind));
-	CHECK(sq_slot(qp, 1)->length == 0 && sq_slot(qp, 1)->inv_stag == 0);
-	CHECK(sq_slot(qp, 1)->rkey == 0x2201 && mw.rkey == 0x2201);
-	/* A bind that is refused uses no slot and does not change the key. */
-	bind.send_flags = IBV_SEND_INLINE;
-	CHECK(kwarp_bind_mw(&qp->vqp.qp, &mw, &bind) == EINVAL);
-	bind.send_flags = 0;
-	bind.bind_info.mw_access_flags = IBV_ACCESS_LOCAL_WRITE;
-	CHECK(kwarp_bind_mw(&qp->vqp.qp, &mw, &bind) == EINVAL);
-	bind.bind_info.mw_access_flags = RW;
-	mw.pd = &other_pd;
-	CHECK(kwarp_bind_mw(&qp->vqp.qp, &mw, &bind) == EPERM);
-	CHECK(mw.rkey == 0x2201 && qp->sq.ring.hdr->prod == 2);
-	qp_drop(qp);
-}
+/* ------------------------------------------------------------ lengths of data */
 
 static void test_send_lengths(void)
 {
@@ -402,8 +261,6 @@ static void test_deaf(void)
 
 const struct test send_tests[] = {
 	{ "send: opcodes, flags and limits", test_send_cases },
-	{ "send: bind", test_bind },
-	{ "send: bind of type 1", test_bind_type_1 },
 	{ "send: message length", test_send_lengths },
 	{ "send: inline", test_send_inline },
 	{ "send: full, wrap", test_send_full },

@@ -155,21 +155,50 @@ static void range_and_dealloc(void)
 	kw_say("ok range, deallocated while bound");
 }
 
-/* A bind must fail, which also ends the connection. */
-static void bind_fails(const char *why, int mr_access, uint64_t off, uint64_t len,
-		       unsigned int access, bool twice)
+/* A bind of a bound window must fail, which also ends the connection. */
+static void bind_fails(void)
 {
 	struct km_conn c = accept_one();
 	struct kwcm_event ev;
 
-	km_make_memory(mr_access);
-	if (twice)
-		km_bind_window(&c, access);
-	km_post_bind(&c, off, len, access);
+	km_make_memory(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND);
+	km_bind_window(&c, KM_RW);
+	km_post_bind(&c, KM_WIN_OFF, 8, KM_RW);
 	if (km_next_wc(c.cq).status != IBV_WC_MW_BIND_ERR)
-		kw_die(KW_MISMATCH, "FAILED: bind: %s", why);
+		kw_die(KW_MISMATCH, "FAILED: a bound window was bound");
 	if (kwcm_expect(c.id->channel, RDMA_CM_EVENT_DISCONNECTED, KM_EVENT_MS, &ev))
 		kw_die(KW_MISMATCH, "FAILED: the connection goes on");
+	km_drop_memory();
+	km_drop_conn(&c);
+	kw_say("ok bind refused: bound already");
+}
+
+/*
+ * A bind of a window of either type that the region does not allow is refused when it is posted;
+ * the window keeps its key, and the connection goes on.
+ */
+static void bind_is_refused(const char *why, int mr_access, uint64_t off, uint64_t len,
+			    unsigned int access)
+{
+	struct km_conn c = accept_one();
+	struct ibv_mw *type_1 = ibv_alloc_mw(km_pd, IBV_MW_TYPE_1);
+	struct ibv_mw_bind bind = { .send_flags = IBV_SEND_SIGNALED };
+	uint32_t key;
+
+	km_must(type_1, "ibv_alloc_mw");
+	km_make_memory(mr_access);
+	bind.bind_info = km_range(off, len, access);
+	key = type_1->rkey;
+	km_must(km_try_bind(&c, &bind.bind_info) == EINVAL, "EINVAL: bind of type 2");
+	km_must(ibv_bind_mw(c.id->qp, type_1, &bind) == EINVAL, "EINVAL: bind of type 1");
+	km_must(type_1->rkey == key, "the key of a window that is not bound");
+	km_must(!ibv_dealloc_mw(type_1), "ibv_dealloc_mw");
+	km_drop_memory();
+
+	km_fill();
+	km_make_memory(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND);
+	km_bind_window(&c, KM_RW);
+	km_done(&c, KM_WRITE, km_win(), 1);
 	km_drop_memory();
 	km_drop_conn(&c);
 	kw_say("ok bind refused: %s", why);
@@ -179,11 +208,10 @@ static void bad_binds(void)
 {
 	const int good = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND;
 
-	bind_fails("region without the right", IBV_ACCESS_LOCAL_WRITE, 0, 8, KM_RW, false);
-	bind_fails("region is read only", IBV_ACCESS_MW_BIND, 0, 8, IBV_ACCESS_REMOTE_WRITE,
-		   false);
-	bind_fails("too long", good, 1, KM_BUF_LEN, KM_RW, false);
-	bind_fails("bound already", good, KM_WIN_OFF, 8, KM_RW, true);
+	bind_is_refused("region without the right", IBV_ACCESS_LOCAL_WRITE, 0, 8, KM_RW);
+	bind_is_refused("region is read only", IBV_ACCESS_MW_BIND, 0, 8, IBV_ACCESS_REMOTE_WRITE);
+	bind_is_refused("too long", good, 1, KM_BUF_LEN, KM_RW);
+	bind_fails();
 	errno = 0;
 	km_must(!ibv_alloc_mw(km_pd, 3) && errno == EINVAL, "EINVAL for type 3");
 }

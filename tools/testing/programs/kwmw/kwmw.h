@@ -80,6 +80,10 @@ void km_make_memory(int access);
 void km_drop_memory(void);
 /* Return: address of the window's first octet. */
 uint64_t km_win(void);
+/* A bind of this part of the memory. */
+struct ibv_mw_bind_info km_range(uint64_t off, uint64_t len, unsigned int access);
+/* Post a bind of the window. Return: that of ibv_post_send(). */
+int km_try_bind(struct km_conn *c, const struct ibv_mw_bind_info *info);
 void km_post_bind(struct km_conn *c, uint64_t off, uint64_t len, unsigned int access);
 void km_bind_window(struct km_conn *c, unsigned int access);
 void km_bind_type_1(struct km_conn *c, uint64_t len, unsigned int access);

@@ -49,22 +49,34 @@ void km_drop_memory(void)
 	km_must(!ibv_dereg_mr(km_mr), "deregister the memory");
 }
 
-/*
- * Bind the window to @len octets at offset @off of the memory. The bind gives the window another
- * STag, in which only the last octet, the key, differs.
- */
+struct ibv_mw_bind_info km_range(uint64_t off, uint64_t len, unsigned int access)
+{
+	return (struct ibv_mw_bind_info){
+		.mr = km_mr, .addr = (uintptr_t)km_buf + off, .length = len,
+		.mw_access_flags = access,
+	};
+}
+
+/* The bind gives the window another STag, in which only the last octet, the key, differs. */
+int km_try_bind(struct km_conn *c, const struct ibv_mw_bind_info *info)
+{
+	uint32_t key = ibv_inc_rkey(km_mw->rkey);
+	struct ibv_send_wr wr = {
+		.opcode = IBV_WR_BIND_MW, .send_flags = IBV_SEND_SIGNALED,
+		.bind_mw = { .mw = km_mw, .rkey = key, .bind_info = *info },
+	}, *bad;
+	int ret = ibv_post_send(c->id->qp, &wr, &bad);
+
+	if (!ret)
+		km_mw->rkey = key;
+	return ret;
+}
+
 void km_post_bind(struct km_conn *c, uint64_t off, uint64_t len, unsigned int access)
 {
-	struct ibv_send_wr wr = { .opcode = IBV_WR_BIND_MW };
+	struct ibv_mw_bind_info info = km_range(off, len, access);
 
-	km_mw->rkey = ibv_inc_rkey(km_mw->rkey);
-	wr.bind_mw.mw = km_mw;
-	wr.bind_mw.rkey = km_mw->rkey;
-	wr.bind_mw.bind_info.mr = km_mr;
-	wr.bind_mw.bind_info.addr = (uintptr_t)km_buf + off;
-	wr.bind_mw.bind_info.length = len;
-	wr.bind_mw.bind_info.mw_access_flags = access;
-	km_post(c, &wr);
+	km_must(!km_try_bind(c, &info), "bind a window of type 2");
 }
 
 void km_bind_window(struct km_conn *c, unsigned int access)
