@@ -10,31 +10,25 @@
 
 #include "kwarp.h"
 
-/*
- * Map the ring that the kernel has made, and use it as the ring of the CQ.  Return: 0 or an errno.
- */
-static int cq_map(struct kwarp_cq *cq, struct ibv_context *ctx,
-		  const struct kwarp_create_cq_resp *resp)
+/* Map the ring that the kernel has made.  Return: the mapping, or NULL with errno set. */
+static void *cq_map(struct ibv_context *ctx, const struct kwarp_create_cq_resp *resp)
 {
-	void *map = kwarp_map_ring(ctx, resp->mmap_key, resp->mmap_len,
-				   resp->size, sizeof(struct kwarp_cqe));
+	return kwarp_map_ring(ctx, resp->mmap_key, resp->mmap_len, resp->size,
+			      sizeof(struct kwarp_cqe));
+}
 
-	if (!map)
-		return errno;
-
+static void cq_use(struct kwarp_cq *cq, void *map, const struct kwarp_create_cq_resp *resp)
+{
 	cq->hdr = map;
 	cq->entries = map + KWARP_RING_ENTRIES_OFFSET;
 	cq->len = resp->mmap_len;
 	cq->mask = resp->size - 1;
-	cq->cons = 0;
-	cq->released = 0;
-	cq->polls = cq->hdr->polls;
-	return 0;
 }
 
 static void cq_free(struct kwarp_cq *cq)
 {
 	pthread_spin_destroy(&cq->left_lock);
+	pthread_mutex_destroy(&cq->resize);
 	pthread_spin_destroy(&cq->lock);
 	free(cq);
 }
@@ -46,6 +40,7 @@ static struct kwarp_cq *create_cq(struct ibv_context *ctx,
 	struct kwarp_cmd_create_cq_resp resp = {};
 	struct kwarp_cmd_create_cq cmd = {};
 	struct kwarp_cq *cq;
+	void *map;
 	int ret;
 
 	cq = calloc(1, sizeof(*cq));
@@ -55,6 +50,7 @@ static struct kwarp_cq *create_cq(struct ibv_context *ctx,
 	}
 	cq->single_threaded = single_threaded;
 	pthread_spin_init(&cq->lock, PTHREAD_PROCESS_PRIVATE);
+	pthread_mutex_init(&cq->resize, NULL);
 	pthread_spin_init(&cq->left_lock, PTHREAD_PROCESS_PRIVATE);
 	list_head_init(&cq->left);
 
@@ -63,12 +59,14 @@ static struct kwarp_cq *create_cq(struct ibv_context *ctx,
 	if (ret)
 		goto err_free;
 
-	ret = cq_map(cq, ctx, &resp.drv_payload);
-	if (ret)
+	map = cq_map(ctx, &resp.drv_payload);
+	if (!map)
 		goto err_destroy;
+	cq_use(cq, map, &resp.drv_payload);
 	return cq;
 
 err_destroy:
+	ret = errno;
 	ibv_cmd_destroy_cq(&cq->vcq.cq);
 err_free:
 	cq_free(cq);
@@ -120,40 +118,64 @@ struct ibv_cq_ex *kwarp_create_cq_ex(struct ibv_context *ctx,
 	return &cq->vcq.cq_ex;
 }
 
+static void set_resizing(struct kwarp_cq *cq, bool resizing)
+{
+	kwarp_cq_lock(cq);
+	cq->resizing = resizing;
+	kwarp_cq_unlock(cq);
+}
+
+/*
+ * The kernel uses another ring already: use it, too.  If it could not be mapped (@map is NULL),
+ * polls have to fail.
+ */
+static void cq_switch(struct kwarp_cq *cq, void *map, const struct kwarp_create_cq_resp *resp)
+{
+	struct kwarp_ring_hdr *old = cq->hdr;
+	size_t old_len = cq->len;
+
+	kwarp_cq_lock(cq);
+	cq->resizing = false;
+	cq->lost = !map;
+	if (map) {
+		cq_use(cq, map, resp);
+		/* Threads may have polled the old ring since the kernel left it. */
+		__atomic_store_n(&cq->hdr->cons, cq->cons, __ATOMIC_RELEASE);
+	}
+	kwarp_cq_unlock(cq);
+	if (map)
+		munmap(old, old_len);
+}
+
 /**
  * kwarp_resize_cq() - replace the ring by one of another size
  * @ibcq: completion queue
  * @cqe: entries wanted
  *
  * The kernel moves entries that user space has not released (polled), and a pending
- * request for an event, from the old ring to the new one.  The lock keeps other threads from
- * polling or arming the old ring meanwhile.
+ * request for an event, from the old ring to the new one.  Meanwhile other threads poll and arm the
+ * old ring, see cq_moved().
  */
 int kwarp_resize_cq(struct ibv_cq *ibcq, int cqe)
 {
+	struct kwarp_cmd_resize_cq cmd = { .flags = KWARP_RESIZE_POLLED };
 	struct kwarp_cmd_resize_cq_resp resp = {};
 	struct kwarp_cq *cq = to_kcq(ibcq);
-	struct ibv_resize_cq cmd = {};
-	struct kwarp_ring_hdr *old;
-	size_t old_len;
+	void *map;
 	int ret;
 
-	kwarp_cq_lock(cq);
-	old = cq->hdr;
-	old_len = cq->len;
-
-	ret = ibv_cmd_resize_cq(ibcq, cqe, &cmd, sizeof(cmd), &resp.ibv_resp,
+	pthread_mutex_lock(&cq->resize);
+	set_resizing(cq, true);
+	ret = ibv_cmd_resize_cq(ibcq, cqe, &cmd.ibv_cmd, sizeof(cmd), &resp.ibv_resp,
 				sizeof(resp));
-	if (ret)
-		goto out;
-
-	/* The kernel uses the new ring already: if it cannot be mapped, polls have to fail. */
-	ret = cq_map(cq, ibcq->context, &resp.drv_payload);
-	cq->lost = ret;
-	if (!ret)
-		munmap(old, old_len);
-out:
-	kwarp_cq_unlock(cq);
+	if (ret) {
+		set_resizing(cq, false);
+	} else {
+		map = cq_map(ibcq->context, &resp.drv_payload);
+		ret = map ? 0 : errno;
+		cq_switch(cq, map, &resp.drv_payload);
+	}
+	pthread_mutex_unlock(&cq->resize);
 	return ret;
 }
 

@@ -85,6 +85,8 @@ int kwarp_wq_place(struct kwarp_wq *wq, struct ibv_context *ctx,
 		   const struct kwarp_wq_layout *lay);
 void kwarp_wq_init(struct kwarp_wq *wq, struct ibv_pd *pd);
 void kwarp_wq_fini(struct kwarp_wq *wq);
+void kwarp_wq_begin_change(struct kwarp_wq *wq);
+void kwarp_wq_end_change(struct kwarp_wq *wq);
 
 /* qp.c */
 struct ibv_qp *kwarp_create_qp(struct ibv_pd *pd,

@@ -33,7 +33,10 @@ struct kwarp_context {
  * struct kwarp_cq - completion queue
  * @vcq: libibverbs' part
  * @lock: protects @lost and @hdr to @empty; while it is held the ring is not replaced
+ * @resize: held over a whole resize, in which the lock is held only to begin and to end it; taken
+ *	before @lock
  * @single_threaded: the program promised that only one thread at a time uses the CQ: no locking
+ * @resizing: a thread is resizing the CQ; under @lock
  * @lost: the ring could not be mapped after a resize; polls fail
  * @hdr: header of the mapped ring
  * @entries: first entry of the ring
@@ -54,7 +57,9 @@ struct kwarp_context {
 struct kwarp_cq {
 	struct verbs_cq vcq;
 	pthread_spinlock_t lock;
+	pthread_mutex_t resize;
 	bool single_threaded;
+	bool resizing;
 	bool lost;
 
 	struct kwarp_ring_hdr *hdr;

@@ -42,6 +42,37 @@ void kwarp_cq_unlock(struct kwarp_cq *cq)
 		pthread_spin_unlock(&cq->lock);
 }
 
+/*
+ * Has the kernel, in a resize, begun to use another ring?  kwarp_resize_cq() is about to map it;
+ * until then @cq->hdr is the old ring, whose arm and cons the kernel does not read any more.  The
+ * lock is held.
+ */
+static bool cq_moved(const struct kwarp_cq *cq)
+{
+	if (!cq->resizing)
+		return false;
+	/*
+	 * Full barrier between the caller's store to cons or arm and the load of flags.  It pairs
+	 * with the kernel's between its store to flags and its loads of cons and arm: either the
+	 * kernel has seen the caller's store, or this function sees the flag.
+	 */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	return __atomic_load_n(&cq->hdr->flags, __ATOMIC_RELAXED) & KWARP_RING_MOVED;
+}
+
+/* Unlock the CQ.  If the ring has moved, wait until the new one is mapped, and return true. */
+static bool cq_unlock_moved(struct kwarp_cq *cq)
+{
+	bool moved = cq_moved(cq);
+
+	kwarp_cq_unlock(cq);
+	if (!moved)
+		return false;
+	pthread_mutex_lock(&cq->resize);
+	pthread_mutex_unlock(&cq->resize);
+	return true;
+}
+
 static struct kwarp_cqe *cq_entry(const struct kwarp_cq *cq, uint32_t i)
 {
 	return &cq->entries[i & cq->mask];
@@ -72,8 +103,10 @@ static void cq_release(struct kwarp_cq *cq, uint32_t cons)
 /* Has the kernel lost an entry, or is the ring not mapped?  Then a completion may never come. */
 static bool cq_broken(const struct kwarp_cq *cq)
 {
-	return cq->lost || (__atomic_load_n(&cq->hdr->flags, __ATOMIC_RELAXED) &
-			    KWARP_RING_ERROR);
+	uint32_t flags = __atomic_load_n(&cq->hdr->flags, __ATOMIC_RELAXED);
+
+	/* After KWARP_RING_MOVED there may be entries in the new ring. */
+	return cq->lost || (flags & (KWARP_RING_ERROR | KWARP_RING_MOVED)) == KWARP_RING_ERROR;
 }
 
 /* Count a poll in the ring header: the kernel reads there whether the program polls.  Lock held. */
@@ -114,17 +147,14 @@ static void ring_doorbells_if_busy(struct kwarp_cq *cq, unsigned int left)
 		ring_some_doorbells(cq, left);
 }
 
-static int poll_entries(struct kwarp_cq *cq, int num_entries, struct ibv_wc *wc)
+static int take_entries(struct kwarp_cq *cq, int num_entries, struct ibv_wc *wc)
 {
 	const struct kwarp_cqe *cqe;
 	uint32_t prod;
 	int n = 0;
 
-	kwarp_cq_lock(cq);
-	if (cq->lost) {
-		n = -EIO;
-		goto out;
-	}
+	if (cq->lost)
+		return -EIO;
 
 	note_poll(cq);
 	prod = cq_prod(cq);
@@ -136,8 +166,19 @@ static int poll_entries(struct kwarp_cq *cq, int num_entries, struct ibv_wc *wc)
 	cq_release(cq, cq->cons);
 	if (!n && num_entries > 0 && cq_broken(cq))
 		n = -EIO;
-out:
-	kwarp_cq_unlock(cq);
+	return n;
+}
+
+static int poll_entries(struct kwarp_cq *cq, int num_entries, struct ibv_wc *wc)
+{
+	bool moved;
+	int n;
+
+	do {
+		kwarp_cq_lock(cq);
+		n = take_entries(cq, num_entries, wc);
+		moved = cq_unlock_moved(cq);
+	} while (moved && !n && num_entries > 0);
 	return n;
 }
 
@@ -166,6 +207,7 @@ int kwarp_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	uint32_t arm = solicited_only ? KWARP_CQ_ARM_SOLICITED :
 					KWARP_CQ_ARM_NEXT;
 
+again:
 	/* Under the lock kwarp_resize_cq() cannot replace the ring. */
 	kwarp_cq_lock(cq);
 	/*
@@ -176,7 +218,8 @@ int kwarp_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	 * the entry.
 	 */
 	__atomic_fetch_or(&cq->hdr->arm, arm, __ATOMIC_SEQ_CST);
-	kwarp_cq_unlock(cq);
+	if (cq_unlock_moved(cq))
+		goto again;
 	/* The program is about to wait, perhaps for the completion of left requests. */
 	if (n_left(cq))
 		kwarp_ring_left_doorbells(cq, UINT_MAX);
@@ -193,6 +236,8 @@ void kwarp_cq_forget_qp(struct kwarp_cq *cq, uint32_t qpn)
 	struct kwarp_cqe *cqe;
 	uint32_t i, prod;
 
+	/* During a resize the kernel may have copied the entries already. */
+	pthread_mutex_lock(&cq->resize);
 	kwarp_cq_lock(cq);
 	if (!cq->lost) {
 		prod = cq_prod(cq);
@@ -203,6 +248,7 @@ void kwarp_cq_forget_qp(struct kwarp_cq *cq, uint32_t qpn)
 		}
 	}
 	kwarp_cq_unlock(cq);
+	pthread_mutex_unlock(&cq->resize);
 }
 
 /* -------------------------------------------------- extended polling */
@@ -236,17 +282,19 @@ static int cq_step(struct kwarp_cq *cq)
 /* Begin an extended poll.  Return: 0, with the lock held; else an errno value, without the lock. */
 static int try_start_poll(struct kwarp_cq *cq)
 {
-	int ret = EIO;
+	int ret;
 
-	kwarp_cq_lock(cq);
-	if (!cq->lost) {
-		note_poll(cq);
-		ret = cq_step(cq);
-		if (!ret)
-			return 0;
-		cq_release(cq, cq->cons);
-	}
-	kwarp_cq_unlock(cq);
+	do {
+		kwarp_cq_lock(cq);
+		ret = EIO;
+		if (!cq->lost) {
+			note_poll(cq);
+			ret = cq_step(cq);
+			if (!ret)
+				return 0;
+			cq_release(cq, cq->cons);
+		}
+	} while (cq_unlock_moved(cq));
 	return ret;
 }
 
@@ -291,7 +339,7 @@ static void end_poll(struct ibv_cq_ex *cqx)
 
 	cq->empty = false;
 	cq_release(cq, cq->cons);
-	kwarp_cq_unlock(cq);
+	cq_unlock_moved(cq);
 	/* @empty: the program has seen the end of the queue, so ring for all left requests. */
 	if (!empty)
 		ring_doorbells_if_busy(cq, n_left(cq));

@@ -206,7 +206,7 @@ static void qp_forget(struct ibv_qp *ibqp)
 }
 
 /*
- * Reset the QP with both locks held, so that no thread posts meanwhile.  If a thread published an
+ * Reset the QP while no thread posts.  If a thread published an
  * index from before the reset, the kernel would take old entries of the emptied ring for new
  * requests.
  */
@@ -216,16 +216,16 @@ static int modify_to_reset(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int ma
 	struct ibv_modify_qp cmd = {};
 	int ret;
 
-	kwarp_wq_lock(&qp->sq);
-	kwarp_wq_lock(&qp->rq);
+	kwarp_wq_begin_change(&qp->sq);
+	kwarp_wq_begin_change(&qp->rq);
 	ret = ibv_cmd_modify_qp(ibqp, attr, mask, &cmd, sizeof(cmd));
 	if (!ret) {
 		wq_restart(&qp->sq);
 		wq_restart(&qp->rq);
 		__atomic_store_n(&qp->rung, qp->sq.ring.prod, __ATOMIC_RELAXED);
 	}
-	kwarp_wq_unlock(&qp->rq);
-	kwarp_wq_unlock(&qp->sq);
+	kwarp_wq_end_change(&qp->rq);
+	kwarp_wq_end_change(&qp->sq);
 	if (!ret)
 		qp_forget(ibqp);
 	return ret;

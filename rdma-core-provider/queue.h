@@ -94,7 +94,9 @@ static inline uint32_t kwarp_ring_flags(const struct kwarp_ring *ring)
 
 /**
  * struct kwarp_wq - send, receive or shared receive queue
- * @lock: protects @ring; the lock of a send queue also protects kwarp_qp.wr
+ * @lock: protects @ring and @changing; the lock of a send queue also protects kwarp_qp.wr
+ * @change: held over a command that changes the ring; taken before @lock
+ * @changing: such a command is going on: whoever takes @lock waits for its end, asleep
  * @single_threaded: the queue was made in a thread domain, so that only one thread at a time
  *	uses it: no locking
  * @ring: the ring
@@ -105,16 +107,25 @@ static inline uint32_t kwarp_ring_flags(const struct kwarp_ring *ring)
 struct kwarp_wq {
 	pthread_spinlock_t lock;
 	bool single_threaded;
+	bool changing;
 	struct kwarp_ring ring;
 	uint32_t max_sge;
 	uint32_t qpn;
 	unsigned int doorbell;
+	pthread_mutex_t change;
 };
 
 static inline void kwarp_wq_lock(struct kwarp_wq *wq)
 {
-	if (!wq->single_threaded)
+	if (wq->single_threaded)
+		return;
+	pthread_spin_lock(&wq->lock);
+	while (wq->changing) {
+		pthread_spin_unlock(&wq->lock);
+		pthread_mutex_lock(&wq->change);
+		pthread_mutex_unlock(&wq->change);
 		pthread_spin_lock(&wq->lock);
+	}
 }
 
 static inline void kwarp_wq_unlock(struct kwarp_wq *wq)

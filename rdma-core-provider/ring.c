@@ -91,11 +91,36 @@ int kwarp_wq_place(struct kwarp_wq *wq, struct ibv_context *ctx,
 void kwarp_wq_init(struct kwarp_wq *wq, struct ibv_pd *pd)
 {
 	pthread_spin_init(&wq->lock, PTHREAD_PROCESS_PRIVATE);
+	pthread_mutex_init(&wq->change, NULL);
 	wq->single_threaded = kwarp_pd_single_threaded(pd);
 }
 
 void kwarp_wq_fini(struct kwarp_wq *wq)
 {
 	wq->ring.hdr = NULL;
+	pthread_mutex_destroy(&wq->change);
 	pthread_spin_destroy(&wq->lock);
+}
+
+/**
+ * kwarp_wq_begin_change() - keep other threads from posting during a command
+ * @wq: queue, whose ring the command changes
+ *
+ * No spin lock is held meanwhile: a thread that spins would take the processor from this one.
+ */
+void kwarp_wq_begin_change(struct kwarp_wq *wq)
+{
+	pthread_mutex_lock(&wq->change);
+	kwarp_wq_lock(wq);
+	wq->changing = true;
+	kwarp_wq_unlock(wq);
+}
+
+void kwarp_wq_end_change(struct kwarp_wq *wq)
+{
+	if (!wq->single_threaded)
+		pthread_spin_lock(&wq->lock);
+	wq->changing = false;
+	kwarp_wq_unlock(wq);
+	pthread_mutex_unlock(&wq->change);
 }

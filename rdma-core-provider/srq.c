@@ -88,7 +88,7 @@ static int srq_remap(struct kwarp_srq *srq, const struct kwarp_create_srq_resp *
 	return ret;
 }
 
-/* Resize the SRQ with its lock held, so that no thread posts meanwhile. */
+/* Resize the SRQ while no thread posts. */
 static int resize_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr, int mask)
 {
 	struct kwarp_create_srq_resp resp = {};
@@ -96,11 +96,11 @@ static int resize_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr, int mask
 	struct kwarp_srq *srq = to_ksrq(ibsrq);
 	int ret;
 
-	kwarp_wq_lock(&srq->wq);
+	kwarp_wq_begin_change(&srq->wq);
 	ret = ibv_cmd_modify_srq(ibsrq, attr, mask, &cmd.ibv_cmd, sizeof(cmd));
 	if (!ret)
 		ret = srq_remap(srq, &resp);
-	kwarp_wq_unlock(&srq->wq);
+	kwarp_wq_end_change(&srq->wq);
 	return ret;
 }
 

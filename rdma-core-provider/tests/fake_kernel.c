@@ -97,6 +97,7 @@ void wq_make(struct kwarp_wq *wq, uint32_t stride, uint32_t start,
 	struct kwarp_ring *ring = &wq->ring;
 
 	pthread_spin_init(&wq->lock, PTHREAD_PROCESS_PRIVATE);
+	pthread_mutex_init(&wq->change, NULL);
 	ring->hdr = ring_alloc(SLOTS * stride);
 	ring->entries = (uint8_t *)ring->hdr + KWARP_RING_ENTRIES_OFFSET;
 	ring->stride = stride;
@@ -118,6 +119,7 @@ struct kwarp_cq *cq_make(uint32_t start)
 	if (!cq)
 		abort();
 	pthread_spin_init(&cq->lock, PTHREAD_PROCESS_PRIVATE);
+	pthread_mutex_init(&cq->resize, NULL);
 	pthread_spin_init(&cq->left_lock, PTHREAD_PROCESS_PRIVATE);
 	list_head_init(&cq->left);
 	cq->vcq.cq.context = &ctx.ibv_ctx.context;

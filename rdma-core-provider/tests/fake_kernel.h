@@ -61,6 +61,7 @@ extern const struct test send_tests[];
 extern const struct test bind_tests[];
 extern const struct test held_tests[];
 extern const struct test cq_tests[];
+extern const struct test resize_tests[];
 extern const struct test ext_tests[];
 extern const struct test ext_object_tests[];
 

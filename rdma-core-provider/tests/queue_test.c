@@ -260,7 +260,8 @@ static const struct test tests[] = {
 };
 
 static const struct test *const all_tests[] = {
-	send_tests, bind_tests, held_tests, tests, cq_tests, ext_tests, ext_object_tests,
+	send_tests, bind_tests, held_tests, tests, cq_tests, resize_tests,
+	ext_tests, ext_object_tests,
 };
 
 static int count_tests(const struct test *list)

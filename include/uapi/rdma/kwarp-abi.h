@@ -83,6 +83,11 @@ struct kwarp_ring_hdr {
 #define KWARP_RING_NEED_KICK		(1U << 0)
 /* Flag: the send queue is held: the doorbell may be rung later, for several requests together. */
 #define KWARP_RING_HELD		(1U << 2)
+/*
+ * Flag: CQ: the queue has another ring since a resize with KWARP_RESIZE_POLLED, and arm and cons of
+ * this ring are not read any more.
+ */
+#define KWARP_RING_MOVED		(1U << 3)
 /* Flag: SQ, RQ: the queue pair is in error: requests are flushed.  CQ: a completion was lost. */
 #define KWARP_RING_ERROR		(1U << 1)
 
@@ -326,6 +331,22 @@ struct kwarp_create_cq_resp {
 	__u32 mmap_len;
 	__u32 cq_id;
 	__u32 size;
+	__u32 rsvd;
+};
+
+/*
+ * User space polls and arms the old ring during the command.  The indices are the same in the new
+ * ring.  When the kernel begins to use the new ring, it sets KWARP_RING_MOVED in the old one.
+ */
+#define KWARP_RESIZE_POLLED		(1U << 0)
+
+/**
+ * struct kwarp_resize_cq_req - request of resize_cq
+ * @flags: KWARP_RESIZE_*
+ * @rsvd: zero
+ */
+struct kwarp_resize_cq_req {
+	__u32 flags;
 	__u32 rsvd;
 };
 

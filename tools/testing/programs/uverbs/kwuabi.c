@@ -252,7 +252,7 @@ static void try_requests(const struct command *m)
 	rv = call(m, (struct kwu_buf){ in, sizeof(in) }, none);
 	verdict("64 zero octets", m->name, !rv, rv);
 	for (i = 0; i < sizeof(in); i += 21) {
-		in[i] = 1;
+		in[i] = 0x80;
 		rv = call(m, (struct kwu_buf){ in, sizeof(in) }, none);
 		verdict("an octet that nobody knows", m->name, rv == EOPNOTSUPP, rv);
 		in[i] = 0;

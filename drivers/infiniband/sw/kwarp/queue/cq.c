@@ -327,26 +327,70 @@ int kwarp_cq_arm(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 }
 
 /*
- * Copy entries [@from, @to) to @ring, as far as they fit. The entry with index @first gets index 0
- * in @ring. Return: index of the first entry that was not copied.
+ * Index of the first entry that the program has not polled.  If the program has written an
+ * impossible one: of no entry.
  */
-static u32 copy_entries(struct kwarp_cq *cq, struct kwarp_ring *ring, u32 first, u32 from,
-			u32 to, bool may_sleep)
+static u32 first_entry(const struct kwarp_cq *cq)
 {
-	for (; from != to && from - first <= ring->mask; from++) {
-		*(struct kwarp_cqe *)kwarp_ring_slot(ring, from - first) =
-			*(struct kwarp_cqe *)kwarp_ring_slot(&cq->ring, from);
+	u32 cons = READ_ONCE(cq->ring.hdr->cons);
+
+	lockdep_assert_held(&cq->lock);
+	return cq->prod - cons > cq->ring.mask + 1 ? cq->prod : cons;
+}
+
+/* Do the entries that are not polled fit into @ring? */
+static bool entries_fit(const struct kwarp_cq *cq, const struct kwarp_ring *ring)
+{
+	return cq->prod - first_entry(cq) <= ring->mask + 1;
+}
+
+/* Copy entries [@from, @to) to @ring. The entry with index @base gets index 0 there. */
+static void copy_entries(struct kwarp_cq *cq, struct kwarp_ring *ring, u32 base, u32 from,
+			 u32 to, bool may_sleep)
+{
+	for (; from != to; from++) {
+		/* An entry that is polled meanwhile may be overwritten; nobody reads its copy. */
+		data_race(*(struct kwarp_cqe *)kwarp_ring_slot(ring, from - base) =
+			  *(struct kwarp_cqe *)kwarp_ring_slot(&cq->ring, from));
 		if (may_sleep && !(from % KWARP_IRQ_OFF_BATCH))
 			cond_resched();
 	}
-	return from;
+}
+
+/* Use @ring, which has all entries, from now on, and return the old ring in @ring. */
+static void use_ring(struct kwarp_cq *cq, struct kwarp_ring *ring, u32 base, bool polled)
+{
+	struct kwarp_ring old = cq->ring;
+
+	lockdep_assert_held(&cq->lock);
+	if (polled)
+		kwarp_ring_set_flags(&old, READ_ONCE(old.hdr->flags) | KWARP_RING_MOVED);
+	/*
+	 * Pairs with the provider's barrier between its stores to cons or arm and its look at the
+	 * flag: either the values are read here, or the provider stores them in the new ring, too.
+	 */
+	smp_mb();
+	ring->hdr->prod = cq->prod - base;
+	ring->hdr->cons = first_entry(cq) - base;
+	ring->hdr->arm = READ_ONCE(old.hdr->arm);
+	ring->hdr->polls = READ_ONCE(old.hdr->polls);
+	ring->hdr->flags = cq->reported ? KWARP_RING_ERROR : 0;
+	cq->prod -= base;
+	cq->ring.entries = ring->entries;
+	cq->ring.len = ring->len;
+	cq->ring.mask = ring->mask;
+	/* Pairs with kwarp_cq_polls(): a reader of the new pointer sees a complete header. */
+	smp_store_release(&cq->ring.hdr, ring->hdr);
+	*ring = old;
 }
 
 /**
  * kwarp_cq_replace - move unpolled entries into a new ring (resize)
- * @cq: queue of a user process, which does not poll during the call
+ * @cq: queue of a user process
  * @ring: new ring; on success the old ring is returned here, and the caller frees it after a grace
  *	period, because kwarp_cq_polls() may still read its header
+ * @polled: the process may poll and arm during the call, and indices stay the same; otherwise the
+ *	first unpolled entry gets index 0
  *
  * Most entries are copied without the lock: no slot is written again until the process advances
  * cons.  At most KWARP_IRQ_OFF_BATCH entries are copied under the lock, with interrupts off.
@@ -354,48 +398,32 @@ static u32 copy_entries(struct kwarp_cq *cq, struct kwarp_ring *ring, u32 first,
  * Context: process; cq->resize held.
  * Return: 0; -EINVAL: the entries do not fit, and the queue keeps its ring.
  */
-int kwarp_cq_replace(struct kwarp_cq *cq, struct kwarp_ring *ring)
+int kwarp_cq_replace(struct kwarp_cq *cq, struct kwarp_ring *ring, bool polled)
 {
-	struct kwarp_ring old;
-	u32 first, end, done;
+	u32 base, done, end;
+	bool fits;
 
 	lockdep_assert_held(&cq->resize);
 	spin_lock_irq(&cq->lock);
-	end = cq->prod;
-	first = READ_ONCE(cq->ring.hdr->cons);
-	/* If user space has written an impossible cons, copy no entry. */
-	if (end - first > cq->ring.mask + 1)
-		first = end;
+	done = first_entry(cq);
+	base = polled ? 0 : done;
 	/*
-	 * Entries that are added while others are copied are copied, too. They cannot keep the loop
-	 * running for ever: copy_entries() stops when @ring is full.
+	 * Entries that are added while others are copied are copied, too.  This ends, because
+	 * adding an entry takes longer than copying one.
 	 */
-	for (done = first; end - done > KWARP_IRQ_OFF_BATCH; end = cq->prod) {
+	while ((fits = entries_fit(cq, ring)) && cq->prod - done > KWARP_IRQ_OFF_BATCH) {
+		end = cq->prod;
 		spin_unlock_irq(&cq->lock);
-		done = copy_entries(cq, ring, first, done, end, true);
-		if (done != end)
-			return -EINVAL;
+		copy_entries(cq, ring, base, done, end, true);
+		done = end;
 		spin_lock_irq(&cq->lock);
 	}
-	if (end - first > ring->mask + 1) {
-		spin_unlock_irq(&cq->lock);
-		return -EINVAL;
+	if (fits) {
+		copy_entries(cq, ring, base, done, cq->prod, false);
+		use_ring(cq, ring, base, polled);
 	}
-	copy_entries(cq, ring, first, done, cq->prod, false);
-	ring->hdr->prod = cq->prod - first;
-	ring->hdr->arm = READ_ONCE(cq->ring.hdr->arm);
-	ring->hdr->polls = READ_ONCE(cq->ring.hdr->polls);
-	ring->hdr->flags = cq->reported ? KWARP_RING_ERROR : 0;
-	cq->prod -= first;
-	old = cq->ring;
-	cq->ring.entries = ring->entries;
-	cq->ring.len = ring->len;
-	cq->ring.mask = ring->mask;
-	/* Pairs with kwarp_cq_polls(): a reader of the new pointer sees a complete header. */
-	smp_store_release(&cq->ring.hdr, ring->hdr);
-	*ring = old;
 	spin_unlock_irq(&cq->lock);
-	return 0;
+	return fits ? 0 : -EINVAL;
 }
 
 /**

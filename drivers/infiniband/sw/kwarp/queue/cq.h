@@ -155,7 +155,7 @@ u32 kwarp_cq_polls(const struct kwarp_cq *cq);
 
 int kwarp_cq_poll(struct ib_cq *ibcq, int num, struct ib_wc *wc);
 int kwarp_cq_arm(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
-int kwarp_cq_replace(struct kwarp_cq *cq, struct kwarp_ring *ring);
+int kwarp_cq_replace(struct kwarp_cq *cq, struct kwarp_ring *ring, bool polled);
 void kwarp_cq_forget_qp(struct kwarp_cq *cq, struct ib_qp *qp);
 
 #endif /* KWARP_QUEUE_CQ_H */

@@ -147,7 +147,8 @@ int kwarp_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	return 0;
 }
 
-static int replace_cq_ring(struct kwarp_cq *cq, struct kwarp_ring *ring, struct ib_udata *udata)
+static int replace_cq_ring(struct kwarp_cq *cq, struct kwarp_ring *ring, bool polled,
+			   struct ib_udata *udata)
 {
 	struct rdma_user_mmap_entry *map;
 	int ret;
@@ -156,7 +157,7 @@ static int replace_cq_ring(struct kwarp_cq *cq, struct kwarp_ring *ring, struct 
 	ret = give_cq_ring(cq, ring, &map, udata, 0);
 	if (ret)
 		return ret;
-	ret = kwarp_cq_replace(cq, ring);
+	ret = kwarp_cq_replace(cq, ring, polled);
 	if (ret) {
 		kwarp_ring_free(ring, map);
 		return ret;
@@ -170,12 +171,15 @@ static int replace_cq_ring(struct kwarp_cq *cq, struct kwarp_ring *ring, struct 
 int kwarp_resize_cq(struct ib_cq *ibcq, kwarp_cqe_count cqe, struct ib_udata *udata)
 {
 	struct kwarp_cq *cq = to_kcq(ibcq);
+	struct kwarp_resize_cq_req req;
 	struct kwarp_ring ring = { .charge.account = cq->charge.account };
 	int ret;
 
-	ret = kwarp_udata_no_request(udata);
+	ret = kwarp_udata_request(udata, &req, sizeof(req));
 	if (ret)
 		return ret;
+	if (req.flags & ~KWARP_RESIZE_POLLED || req.rsvd)
+		return -EOPNOTSUPP;
 	if (!cq->map || cqe < 1 || cqe > KWARP_MAX_CQE)
 		return -EINVAL;
 	ret = kwarp_ring_init(&ring, cqe, sizeof(struct kwarp_cqe), true);
@@ -183,7 +187,7 @@ int kwarp_resize_cq(struct ib_cq *ibcq, kwarp_cqe_count cqe, struct ib_udata *ud
 		return ret;
 	/* The core holds only a read lock on the CQ, so two threads may resize it at once. */
 	mutex_lock(&cq->resize);
-	ret = replace_cq_ring(cq, &ring, udata);
+	ret = replace_cq_ring(cq, &ring, req.flags & KWARP_RESIZE_POLLED, udata);
 	if (!ret)
 		ibcq->cqe = kwarp_ring_size(&cq->ring);
 	mutex_unlock(&cq->resize);

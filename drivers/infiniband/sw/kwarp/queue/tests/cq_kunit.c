@@ -252,7 +252,7 @@ static int replace_ring(struct kwarp_cq *cq, struct kwarp_ring *ring)
 	int ret;
 
 	mutex_lock(&cq->resize);
-	ret = kwarp_cq_replace(cq, ring);
+	ret = kwarp_cq_replace(cq, ring, false);
 	mutex_unlock(&cq->resize);
 	return ret;
 }
@@ -364,6 +364,37 @@ static void test_replace_corrupt(struct kunit *test)
 	}
 }
 
+/*
+ * The program polls during the resize: entries keep their indices, and the old ring says that it
+ * is not used any more.
+ */
+static void test_replace_polled(struct kunit *test)
+{
+	struct test_cq *t = test->priv;
+	struct kwarp_ring *ring = new_ring(test, 2);
+	u32 i;
+
+	test_cq_start_at(t, U32_MAX - 1);
+	for (i = 0; i < 3; i++)
+		push_entry(&t->cq, i, KWARP_WC_SUCCESS, 0);
+	mutex_lock(&t->cq.resize);
+	KUNIT_EXPECT_EQ(test, kwarp_cq_replace(&t->cq, ring, true), -EINVAL);
+	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->flags, 0);
+	expect_entries(test, 0);
+	t->cq.ring.hdr->arm = KWARP_CQ_ARM_NEXT;
+	KUNIT_EXPECT_EQ(test, kwarp_cq_replace(&t->cq, ring, true), 0);
+	mutex_unlock(&t->cq.resize);
+	KUNIT_EXPECT_EQ(test, ring->hdr->flags, KWARP_RING_MOVED);
+	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->flags, 0);
+	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->prod, 1);
+	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->cons, U32_MAX);
+	expect_entries(test, 1);
+	KUNIT_EXPECT_EQ(test, push_entry(&t->cq, 3, KWARP_WC_SUCCESS, 0), KWARP_CQ_RAISE);
+	expect_entries(test, 2);
+	expect_entries(test, 3);
+	test_cq_none(test, t);
+}
+
 static void test_req_notify(struct kunit *test)
 {
 	struct test_cq *t = test->priv;
@@ -419,6 +450,7 @@ static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(test_replace_many),
 	KUNIT_CASE(test_replace_failed),
 	KUNIT_CASE(test_replace_corrupt),
+	KUNIT_CASE(test_replace_polled),
 	KUNIT_CASE(test_req_notify),
 	KUNIT_CASE(test_program),
 	{}

@@ -196,6 +196,23 @@ static void test_resize_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_destroy_cq(&cq->ibcq, NULL), 0);
 }
 
+/* A resize with flags that the driver does not know is refused. */
+static void test_resize_flags(struct kunit *test)
+{
+	struct kwarp_cq *cq = new_cq(test);
+	struct ib_udata *udata;
+
+	KUNIT_ASSERT_EQ(test, create_cq(test, cq, 8, 0), 0);
+	udata = vt_udata(test, sizeof(struct kwarp_resize_cq_req), 0);
+	vt_unknown(test, 1);
+	KUNIT_EXPECT_EQ(test, kwarp_resize_cq(&cq->ibcq, 16, udata), -EOPNOTSUPP);
+	udata = vt_udata(test, sizeof(struct kwarp_resize_cq_req), 0);
+	vt_unknown(test, offsetof(struct kwarp_resize_cq_req, rsvd));
+	KUNIT_EXPECT_EQ(test, kwarp_resize_cq(&cq->ibcq, 16, udata), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, vt->rings, 1);
+	KUNIT_EXPECT_EQ(test, kwarp_destroy_cq(&cq->ibcq, NULL), 0);
+}
+
 static int home_with(struct kunit *test, u32 vector, bool user)
 {
 	const struct ib_cq_init_attr attr = { .cqe = 8, .comp_vector = vector };
@@ -254,6 +271,7 @@ static struct kunit_case verbs_cq_cases[] = {
 	KUNIT_CASE(test_cq_request),
 	KUNIT_CASE(test_resize),
 	KUNIT_CASE(test_resize_refused),
+	KUNIT_CASE(test_resize_flags),
 	KUNIT_CASE(test_cq_home),
 	KUNIT_CASE(test_cq_payer),
 	{}
