@@ -9,18 +9,25 @@
  * goes to state RESET, and the next cycle begins.  A receive that is posted after a connection has
  * ended must not get a message of the next connection.
  *
+ * In the first cycle the end that connects makes two children by fork(). One posts a Send, which
+ * must crash it and must not disturb the connection; the other one closes the device.
+ *
  * Status 0: each request completed once, and all objects could be destroyed.
  */
 #include "kwcm.h"
 #include "kwtest.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define EVENT_MS	30000
 #define DEPTH		5	/* not a power of two: cycles begin at different places of a ring */
 #define LEN		200
 #define SEND		1000	/* wr_id of Sends; those of receives are smaller */
+#define CRASHED		42	/* status of a child that has got SIGSEGV */
 #define STALE		2000	/* wr_id of the receive that is posted after a connection's end */
 
 static struct {
@@ -257,6 +264,40 @@ static void connect_it(struct rdma_cm_id *id)
 	want_event(id->channel, RDMA_CM_EVENT_ESTABLISHED, &ev);
 }
 
+static void crashed(int sig)
+{
+	_exit(CRASHED);
+}
+
+static void child_posts(struct rdma_cm_id *id)
+{
+	struct sigaction act = { .sa_handler = crashed };
+
+	sigaction(SIGSEGV, &act, NULL);
+	post_send(0);
+}
+
+static void child_closes(struct rdma_cm_id *id)
+{
+	ibv_close_device(id->verbs);
+}
+
+/* Let a child do @what, and expect that it ends with @status. */
+static void in_child(void (*what)(struct rdma_cm_id *id), struct rdma_cm_id *id, int status)
+{
+	pid_t pid = fork();
+	int got = -1;
+
+	if (pid < 0)
+		kw_die(KW_SETUP, "cannot fork: %s", strerror(errno));
+	if (!pid) {
+		what(id);
+		_exit(0);
+	}
+	if (waitpid(pid, &got, 0) != pid || !WIFEXITED(got) || WEXITSTATUS(got) != status)
+		kw_die(KW_MISMATCH, "a child ended with status %#x, not %d", got, status);
+}
+
 static void one_cycle(struct rdma_cm_id *listener, unsigned int cycle)
 {
 	const unsigned int receives = 3 + cycle % 3;
@@ -270,6 +311,10 @@ static void one_cycle(struct rdma_cm_id *listener, unsigned int cycle)
 	for (i = 0; i < receives; i++)
 		post_recv(i, i);
 	connect_it(id);
+	if (!opt.server && !cycle) {
+		in_child(child_posts, id, CRASHED);
+		in_child(child_closes, id, 0);
+	}
 	used = exchange(cycle);
 	if (!opt.server && rdma_disconnect(id))
 		kw_die(KW_MISMATCH, "cannot disconnect: %s", strerror(errno));

@@ -57,6 +57,13 @@ struct net_device;
 #define KWARP_RPS_H		"net/sock.h"
 #endif
 
+/* 6.3: vm_flags of a mapping is changed by functions only */
+#ifdef KWARP_HAVE_VM_FLAGS_SET
+#define kwarp_vm_flags_set(vma, flags)	vm_flags_set(vma, flags)
+#else
+#define kwarp_vm_flags_set(vma, flags)	((void)((vma)->vm_flags |= (flags)))
+#endif
+
 /* 6.3: each sk_data_ready callback calls trace_sk_data_ready(), a tracepoint */
 #ifdef KWARP_HAVE_TRACE_SK_DATA_READY
 #define KWARP_TRACE_SOCK_H	"trace/events/sock.h"

@@ -99,7 +99,12 @@ void kwarp_ring_free_late(struct rdma_user_mmap_entry *map)
 	rdma_user_mmap_entry_remove(map);
 }
 
-/* ib_device_ops.mmap: map a ring into the calling process. */
+/*
+ * ib_device_ops.mmap: map a ring into the calling process.
+ *
+ * Children do not inherit the mapping: the provider of a child would publish indices of its own in
+ * the ring, and later requests of the parent would not be sent.
+ */
 int kwarp_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma)
 {
 	struct rdma_user_mmap_entry *entry = rdma_user_mmap_entry_get(ibuc, vma);
@@ -108,6 +113,7 @@ int kwarp_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma)
 	/* The process has given an unknown key, or a length that is not the ring's. */
 	if (!entry)
 		return -EINVAL;
+	kwarp_vm_flags_set(vma, VM_DONTCOPY);
 	ret = remap_vmalloc_range(vma, to_ring_map(entry)->mem, 0);
 	rdma_user_mmap_entry_put(entry);
 	return ret;

@@ -252,7 +252,8 @@ struct rdma_user_mmap_entry *rdma_user_mmap_entry_get(struct ib_ucontext *ibuc,
 
 int vt_remap(struct vm_area_struct *vma, void *addr, unsigned long pgoff)
 {
-	vt->mapped = pgoff ? NULL : addr;
+	/* A child must not inherit the mapping. */
+	vt->mapped = pgoff || !(vma->vm_flags & VM_DONTCOPY) ? NULL : addr;
 	return 0;
 }
 
