@@ -10,6 +10,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <glob.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -240,11 +241,25 @@ static const char *libibverbs_release(char path[PATH_MAX])
 	return minor ? minor + 1 : NULL;
 }
 
+/* Does the machine have a link of kwarp?  Each has a folder "kwarp" in sysfs. */
+bool kwarp_has_link(const char *sysfs)
+{
+	char pattern[PATH_MAX];
+	glob_t found;
+	bool has;
+
+	snprintf(pattern, sizeof(pattern), "%s/class/infiniband/*/kwarp", sysfs);
+	has = !glob(pattern, GLOB_NOSORT, NULL, &found);
+	globfree(&found);
+	return has;
+}
+
 /*
  * This function replaces PROVIDER_DRIVER().  Two releases of rdma-core may have the same private
  * ABI number although their private headers differ.  libibverbs would load a provider that was
  * built for another release, and the provider would read the wrong fields.  So the provider
- * checks the release, and does not register if it differs.
+ * checks the release, and does not register if it differs.  libibverbs loads all providers if there
+ * is any RDMA device, so programs on machines without links of kwarp are not told.
  */
 static __attribute__((constructor)) void register_driver(void)
 {
@@ -252,10 +267,11 @@ static __attribute__((constructor)) void register_driver(void)
 	const char *release = libibverbs_release(path);
 
 	if (release && atoi(release) != atoi(PACKAGE_VERSION)) {
-		fprintf(stderr,
-			"kwarp: this provider is for rdma-core " PACKAGE_VERSION
-			", and libibverbs is of %s: it serves no device; install kwarp's provider for that release\n",
-			release);
+		if (kwarp_has_link(ibv_get_sysfs_path()))
+			fprintf(stderr,
+				"kwarp: this provider is for rdma-core " PACKAGE_VERSION
+				", and libibverbs is of %s: it serves no device; install kwarp's provider for that release\n",
+				release);
 		return;
 	}
 	verbs_register_driver(&kwarp_dev_ops);

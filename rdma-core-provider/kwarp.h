@@ -7,6 +7,9 @@
 
 #include "objects.h"
 
+/* kwarp.c */
+bool kwarp_has_link(const char *sysfs);
+
 /* cq.c */
 struct ibv_cq *kwarp_create_cq(struct ibv_context *ctx, int cqe,
 			       struct ibv_comp_channel *channel,

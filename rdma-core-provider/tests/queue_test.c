@@ -11,7 +11,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <ccan/array_size.h>
 
@@ -250,12 +252,35 @@ static void test_doorbell_race(void)
 	qp_drop(r.qp);
 }
 
+/* The provider of another release prints a message only if there is a link of kwarp. */
+static void test_has_link(void)
+{
+	char sysfs[] = "/tmp/kwarp-test-XXXXXX", path[64];
+	static const char *const dirs[] = { "", "/class", "/class/infiniband",
+					    "/class/infiniband/mlx5_0",
+					    "/class/infiniband/mlx5_0/kwarp" };
+	int i;
+
+	CHECK(mkdtemp(sysfs));
+	for (i = 1; i < 5; i++) {
+		CHECK(!kwarp_has_link(sysfs));
+		snprintf(path, sizeof(path), "%s%s", sysfs, dirs[i]);
+		CHECK(!mkdir(path, 0700));
+	}
+	CHECK(kwarp_has_link(sysfs));
+	while (i-- > 0) {
+		snprintf(path, sizeof(path), "%s%s", sysfs, dirs[i]);
+		CHECK(!rmdir(path));
+	}
+}
+
 static const struct test tests[] = {
 	{ "recv: limits, full, doorbell in error", test_recv },
 	{ "srq", test_srq },
 	{ "wr: batch, abort", test_wr_batch },
 	{ "wr: errors void the batch", test_wr_errors },
 	{ "doorbell: no lost wake-up", test_doorbell_race },
+	{ "links in sysfs", test_has_link },
 	{}
 };
 

@@ -240,7 +240,7 @@ other_libibverbs() {
 }
 
 # apt does not install another release's libibverbs next to the provider. If dpkg is forced to,
-# the provider refuses to serve.
+# the provider refuses to serve, and says so if there is a link of kwarp.
 libibverbs_case() {
 	local was
 	was=$(libibverbs Version)
@@ -255,6 +255,10 @@ libibverbs_case() {
 	root dpkg -i --force-depends /debs/libibverbs1_other.deb >>"$log" 2>&1
 	fails grep -q '^kwarp: this provider is' "$log"
 	load_providers
+	fails grep -q '^kwarp: this provider is' "$log"
+	mkdir "$root/tmp/sys/class/infiniband/kw0/kwarp"
+	load_providers
+	rmdir "$root/tmp/sys/class/infiniband/kw0/kwarp"
 	grep -q '^kwarp: this provider is for .* libibverbs is of 99.0: it serves no device' "$log"
 	apt install --allow-downgrades "libibverbs1=$was"
 	: >"$log"
