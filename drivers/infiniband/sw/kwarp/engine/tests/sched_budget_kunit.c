@@ -123,6 +123,110 @@ static void test_budget_of_dead(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->delay, 1);
 }
 
+static void index_moves_on(struct sched_test *t)
+{
+	t->sq.ring.hdr->prod++;
+}
+
+static void index_moves_back(struct sched_test *t)
+{
+	t->sq.ring.hdr->prod--;
+}
+
+static void read_waits(struct sched_test *t)
+{
+	set_bit(KWARP_E_TX_WAIT_READ, &t->e.flags);
+}
+
+static void not_open(struct sched_test *t)
+{
+	clear_bit(KWARP_E_TX_OPEN, &t->e.flags);
+}
+
+static const struct held_up_case {
+	const char *desc;
+	u32 posted;
+	void (*make)(struct sched_test *t);
+} held_up_cases[] = {
+	{ "the first request waits", 1 },
+	{ "and is seen only by the step", 0, read_waits },
+	{ "the stream is not open", 0, not_open },
+};
+
+KUNIT_ARRAY_PARAM_DESC(held_up, held_up_cases, desc);
+
+/*
+ * The first request cannot be sent now, and another thread of the program changes the producer
+ * index during each round: a doorbell leads to one round, and the work item is not queued.
+ */
+static void test_held_up(struct kunit *test)
+{
+	const struct held_up_case *c = test->param_value;
+	struct sched_test *t = test->priv;
+
+	t->head_waits = true;
+	t->during = index_moves_on;
+	if (c->make)
+		c->make(t);
+	t->sq.ring.hdr->prod += c->posted;
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_DOORBELL);
+	KUNIT_EXPECT_EQ(test, t->steps, 1);
+	KUNIT_EXPECT_EQ(test, t->works, 0);
+	KUNIT_EXPECT_EQ(test, sched_word(t), KWARP_RUN_IDLE);
+	KUNIT_EXPECT_EQ(test, sched_flags(t), KWARP_RING_NEED_KICK);
+	sched_packet(&t->e);
+	KUNIT_EXPECT_EQ(test, t->steps, 2);
+	KUNIT_EXPECT_EQ(test, t->works, 0);
+}
+
+static void answer_comes(struct sched_test *t)
+{
+	t->head_waits = false;
+	clear_bit(KWARP_E_TX_WAIT_READ, &t->e.flags);
+	t->during = NULL;
+	sched_packet(&t->e);
+}
+
+/* The response comes while the runner finds that the request has to wait: the kick is not lost. */
+static void test_answer_meanwhile(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	t->head_waits = true;
+	read_waits(t);
+	t->during = answer_comes;
+	sched_ring(t);
+	KUNIT_EXPECT_EQ(test, t->steps, 2);
+	KUNIT_EXPECT_EQ(test, t->sq.next, 1);
+}
+
+/*
+ * Whatever the program does with its producer index, a runner makes two rounds that take nothing,
+ * and the work item one more in each tick.
+ */
+static void test_in_vain(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+	u32 i;
+
+	t->head_waits = true;
+	t->during = index_moves_back;
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_DOORBELL);
+	for (i = 2; i < 5; i++) {
+		KUNIT_EXPECT_EQ(test, t->steps, i);
+		KUNIT_EXPECT_EQ(test, t->works, i - 1);
+		KUNIT_EXPECT_EQ(test, t->delay, 1);
+		sched_do_work(t);
+	}
+	t->head_waits = false;
+	t->during = NULL;
+	sched_do_work(t);
+	KUNIT_EXPECT_EQ(test, sched_word(t), KWARP_RUN_IDLE);
+	sched_script(t, t->steps + KWARP_TX_RUN_BUDGET, KWARP_TX_MORE);
+	sched_ring(t);
+	KUNIT_EXPECT_EQ_MSG(test, t->delay, 0, "it is useful again");
+}
+
 /*
  * If another task needs the processor, the runner hands over to the work item before that task
  * runs: otherwise no other context could send until the runner gets the processor again.
@@ -236,6 +340,9 @@ static struct kunit_case sched_budget_cases[] = {
 	KUNIT_CASE(test_budget_of_packets),
 	KUNIT_CASE(test_budget_of_streams),
 	KUNIT_CASE(test_budget_of_dead),
+	KUNIT_CASE_PARAM(test_held_up, held_up_gen_params),
+	KUNIT_CASE(test_answer_meanwhile),
+	KUNIT_CASE(test_in_vain),
 	KUNIT_CASE(test_resched),
 	KUNIT_CASE(test_no_memory),
 	KUNIT_CASE(test_no_memory_in_socket),

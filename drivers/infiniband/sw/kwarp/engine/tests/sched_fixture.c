@@ -123,7 +123,8 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 	t->in_socket = e->tx.in_socket;
 	e->tx.off += t->builds;
 	e->tx.effort = t->looks_at;
-	t->sq.next = READ_ONCE(t->sq.ring.hdr->prod);
+	if (!t->head_waits)
+		t->sq.next = READ_ONCE(t->sq.ring.hdr->prod);
 	if (t->during)
 		t->during(t);
 	return i < t->scripted ? t->script[i] : KWARP_TX_IDLE;
@@ -134,6 +135,7 @@ void sched_start_stream(struct sched_test *t, struct kwarp_engine *e)
 {
 	e->sq = &t->sq;
 	e->sock = (struct socket *)&t->sock;
+	set_bit(KWARP_E_TX_OPEN, &e->flags);
 	kwarp_tx_init(e);
 }
 

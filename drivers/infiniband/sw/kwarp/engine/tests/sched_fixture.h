@@ -58,6 +58,7 @@ extern bool sched_is_online;
  * @scripted: number of results in @script
  * @builds: octets that each step builds
  * @looks_at: requests that each step examines
+ * @head_waits: the steps take nothing, because the first request waits for a response
  * @during: called during a step
  * @steps: number of steps so far
  * @resched: another task needs the processor of the runner
@@ -83,6 +84,7 @@ struct sched_test {
 	u32 builds;
 	u32 looks_at;
 	u32 scripted;
+	bool head_waits;
 	void (*during)(struct sched_test *t);
 	u32 steps;
 	bool resched;

@@ -214,8 +214,12 @@ static bool sq_must_wait(struct kwarp_engine *e)
 	const bool awaits = e->tx.wqe.rule->awaits;
 	bool wait;
 
-	if (!(fence || awaits) || never_sendable(e))
+	if (!(fence || awaits) || never_sendable(e)) {
+		/* A program may have overwritten a request that waited. */
+		if (test_bit(KWARP_E_TX_WAIT_READ, &e->flags))
+			clear_bit(KWARP_E_TX_WAIT_READ, &e->flags);
 		return false;
+	}
 	set_bit(KWARP_E_TX_WAIT_READ, &e->flags);
 	/*
 	 * Set the flag, then look at the queue. The receive path removes an answered request, then

@@ -32,12 +32,32 @@ static inline void kwarp_tx_tell_posters(struct kwarp_engine *e)
 }
 
 /*
+ * After a round that has sent all it could: would another round take nothing, whatever is posted?
+ * The first request, posted before the producer index was @seen, waits for a response, or the
+ * stream is not open, or has failed. Another thread of the program may change the index all the
+ * time, so the runner must not look at it again and again.
+ *
+ * No kick is lost: kwarp_rx_answered() and first_fpdu() change what is read here, and then
+ * kwarp_tx_kick() executes a full barrier and reads tx.run. So either this function sees the
+ * change, or the kick finds a runner and makes it look again.
+ */
+static inline bool kwarp_tx_held_up(const struct kwarp_engine *e, u32 seen)
+{
+	if (kwarp_engine_dead(e))
+		return false;
+	return (s32)(seen - e->sq->next) > 0 || test_bit(KWARP_E_TX_WAIT_READ, &e->flags) ||
+	       !test_bit(KWARP_E_TX_OPEN, &e->flags);
+}
+
+/*
  * Was something posted since the producer index was @seen? libsiw (siw's user library) may post
  * more requests than fit into the send queue. The excess does not count: when a response makes room
  * for such requests, the receive path calls kwarp_tx_kick().
  */
 static inline bool kwarp_tx_posted_since(struct kwarp_engine *e, u32 seen)
 {
+	if (kwarp_tx_held_up(e, seen))
+		return false;
 	if (kwarp_sq_posted(e->sq) != seen)
 		return true;
 	if (!kwarp_sq_has_unmoved(e->sq))
@@ -46,6 +66,24 @@ static inline bool kwarp_tx_posted_since(struct kwarp_engine *e, u32 seen)
 	/* Set the flag, then look again. kwarp_rx_answered() makes room, then looks at the flag. */
 	smp_mb__after_atomic();
 	return kwarp_sq_posted(e->sq) != seen;
+}
+
+/*
+ * After a round that has sent all it could: make another round? The program may change the index to
+ * and fro, so count the rounds that take nothing; tx_run_round() resets the count when one does.
+ */
+static inline bool kwarp_tx_looks_again(struct kwarp_engine *e, u32 seen)
+{
+	bool again = kwarp_tx_posted_since(e, seen);
+
+	e->tx.vain = again ? e->tx.vain + 1 : 0;
+	return again;
+}
+
+/* Have two rounds in a row taken nothing, although the producer index had changed after each? */
+static inline bool kwarp_tx_in_vain(const struct kwarp_engine *e)
+{
+	return e->tx.vain > 1;
 }
 
 #endif /* KWARP_ENGINE_TX_POSTERS_H */

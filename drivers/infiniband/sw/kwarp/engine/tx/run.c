@@ -92,12 +92,12 @@ static void tx_leave_queued(struct kwarp_engine *e, unsigned long delay)
 
 /*
  * Hand over to the work item; any context that can send may overtake it. After the end of the
- * stream the work item waits a tick: a program that posts into the dead queue in a loop must not
- * keep a worker busy.
+ * stream, or if rounds are made in vain, the work item waits a tick: a program that posts into the
+ * dead queue in a loop, or changes its producer index, must not keep a worker busy.
  */
 static void tx_hand_over(struct kwarp_engine *e)
 {
-	tx_leave_queued(e, kwarp_engine_dead(e) ? 1 : 0);
+	tx_leave_queued(e, kwarp_engine_dead(e) || kwarp_tx_in_vain(e) ? 1 : 0);
 }
 
 /*
@@ -135,7 +135,7 @@ static void tx_wait_for_memory(struct kwarp_engine *e)
 static enum kwarp_tx_result tx_run_round(struct kwarp_engine *e)
 {
 	enum kwarp_tx_result result;
-	u32 seen, off = e->tx.off;
+	u32 seen, next = e->sq->next, off = e->tx.off;
 
 	WRITE_ONCE(e->tx.backs_off, false);
 	/* Programs need not ring while there is a runner. */
@@ -152,11 +152,13 @@ static enum kwarp_tx_result tx_run_round(struct kwarp_engine *e)
 		e->stats.s.tx.blocked++;
 		kwarp_sq_tell(e->sq, 0);
 	}
+	if (e->sq->next != next)
+		e->tx.vain = 0;
 	if (result != KWARP_TX_IDLE)
 		return result;
 	kwarp_coalesce_sent(e);
 	kwarp_tx_tell_posters(e);
-	return kwarp_tx_posted_since(e, seen) ? KWARP_TX_MORE : KWARP_TX_IDLE;
+	return kwarp_tx_looks_again(e, seen) ? KWARP_TX_MORE : KWARP_TX_IDLE;
 }
 
 /*
@@ -208,7 +210,7 @@ static void tx_run_rounds(struct kwarp_engine *e, int budget, bool for_poster)
 		 * runs again.
 		 */
 		if (--budget == 0 || kwarp_need_resched() || atomic_read(&e->tx.claims) ||
-		    (for_poster && tx_enough_for_peer(e))) {
+		    kwarp_tx_in_vain(e) || (for_poster && tx_enough_for_peer(e))) {
 			tx_hand_over(e);
 			break;
 		}
@@ -251,7 +253,7 @@ static void tx_run_in_socket(struct kwarp_engine *e)
 	tx->in_socket = true;
 	tx->in_share = true;
 	do {
-		if (s->spent >= end || atomic_read(&tx->claims)) {
+		if (s->spent >= end || atomic_read(&tx->claims) || kwarp_tx_in_vain(e)) {
 			WRITE_ONCE(tx->backs_off, s->spent >= KWARP_SHARE_TICK);
 			tx_hand_over(e);
 			return;

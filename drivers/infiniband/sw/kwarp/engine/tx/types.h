@@ -74,6 +74,8 @@ struct kwarp_tx_msg {
  * @no_memory: no page was available for the last FPDU
  * @backs_off: what is still to be sent waits for the work item because memory is short or the
  *	softirqs' share of the processor is used up; written by the runner, READ_ONCE elsewhere
+ * @vain: number of rounds in a row that took no request, although the producer index had changed
+ *	when they ended
  * @answered: this step has built an FPDU of an answer to the peer
  * @effort: requests and scatter/gather elements examined in this step
  * @off: number of octets of all FPDUs built so far, modulo 2^32; markers are placed by this offset
@@ -106,6 +108,7 @@ struct kwarp_tx {
 	bool no_memory;
 	bool backs_off;
 	bool answered;
+	u32 vain;
 	u32 effort;
 	u32 off;
 	u32 mulpdu;
