@@ -35,8 +35,8 @@ struct socket;
  *
  * @coalesce_us: Requests that a program posts one by one are sent together, when the program polls
  *	and finds no completion, or when it asks for an event.  A timer sends the requests of a
- *	program that does neither; the knob is the time, in microseconds, until the timer looks for
- *	such requests for the first time.  ``0``: each request is sent when it is posted.
+ *	program that does neither; the knob is the time, in microseconds, between two looks for
+ *	such requests.  ``0``: each request is sent when it is posted.
  *
  *	One system call for many requests costs less than one for each.  For programs that never
  *	poll, for programs with a real-time policy (SCHED_FIFO, SCHED_RR, SCHED_DEADLINE), and for
@@ -44,10 +44,11 @@ struct socket;
  *
  *	If a program posts a request, and then neither polls nor asks for an event, the timer sends
  *	the request.  For example, the program reads its memory until its peer has written there, or
- *	it sleeps until an event that it had asked for before it posted.  The timer finds such a
- *	request within two or three times ``coalesce_us``; within 32 times (3.2 ms by default) if
- *	the program has always polled in time before.  After four to twenty such requests, if the
- *	program seldom polls in time, the next 4096 doorbells of the CQ send at once.  The count
+ *	it sleeps until an event that it had asked for before it posted.  Such a request leaves
+ *	within twice ``coalesce_us``, and one of a program that polls and finds completions within 2
+ *	ms, if the processor is free.  This happens to one request in 1024 at most: a queue pair's
+ *	first 1024 requests are sent at once, and at least as many after each that the timer has
+ *	sent for this reason, unless 1024 others could be delayed before it and were not.  The count
  *	``coalesce_timeouts`` says how often the timer has sent requests; set ``coalesce_us`` to 0
  *	if that is too often.
  *
@@ -174,7 +175,7 @@ struct socket;
 	X(align, switch, 0, "keep FPDUs aligned to TCP segments (off)")		\
 	X(crc, crc, KWARP_CRC_ON, "CRC on, off or required (on)")		\
 	X(coalesce_us, coalesce, KWARP_COALESCE_US,				\
-	  "first look for forgotten requests, 10 to 1000 us, or 0 (100)")	\
+	  "between looks for forgotten requests, 10 to 1000 us, or 0 (100)")	\
 	X(congestion, congestion, "", "TCP's congestion control, by name (default)") \
 	X(connect_timeout, timeout, KWARP_CONNECT_TIMEOUT,			\
 	  "seconds to connect TCP, and again for the Reply (30)")		\

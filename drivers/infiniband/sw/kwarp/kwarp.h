@@ -37,7 +37,7 @@ struct socket;
  *
  * @align: keep FPDUs aligned to TCP segments
  * @crc: enum kwarp_crc_policy
- * @coalesce_us: microseconds until a timer looks for forgotten requests, see engine/tx/coalesce.h;
+ * @coalesce_us: microseconds between looks for forgotten requests, see engine/tx/coalesce.h;
  *	0: each post sends at once
  * @congestion: TCP's congestion control, by name; "": that of the network namespace
  * @connect_timeout: seconds for TCP to connect, and again for the peer's Reply

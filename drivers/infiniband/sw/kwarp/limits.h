@@ -164,7 +164,7 @@
 
 /*
  * Knob coalesce_us: default, smallest and largest value.  The knob is the time, in microseconds,
- * until a timer looks for requests that a program has posted into the ring without a doorbell
+ * between two looks for requests that a program has posted into the ring without a doorbell
  * (engine/tx/coalesce.h).  A shorter interval would cost too much processor time.
  */
 #define KWARP_COALESCE_US	100

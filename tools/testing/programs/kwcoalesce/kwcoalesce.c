@@ -3,12 +3,13 @@
  * kwcoalesce is a test program for held requests. Held: the device does not send a posted request
  * at once, but waits for more, to send them together. Which event makes the device send them?
  *
- *	kwcoalesce -a addr [-p port] [-n rounds] [-o] [-v] CASE
+ *	kwcoalesce -a addr [-p port] [-n rounds] [-u us] [-o] [-v] CASE
  *
  * Both ends of a connection are in this process, over the device with that address.  The device
  * holds requests of a send queue until the program polls and finds no completion, or asks for an
  * event.  If the program does neither, a timer sends the requests.  The device counts how often the
- * timer does that (coalesce_timeouts), and after a few times it holds no requests for a while.
+ * timer does that (coalesce_timeouts); after each time, and at the start of a connection, it holds
+ * none of the next 1024 requests.
  *
  * Each case repeats what this list says; -n is how often (rounds):
  *
@@ -16,9 +17,14 @@
  * arm		a few Writes, then a request for an event, which has to send the held Writes
  * sleep	Sends to and fro: after each Send the program sleeps until the Send has arrived
  * leave	Writes one after the other, and no poll between them: the timer sends them
+ * delay	many Writes with polls, then a Write that is not followed by a poll: how long does
+ *		it take?
+ * server	Sends to and fro: one end polls, at the other end one thread sleeps until a
+ *		message comes, and another posts the answer
  * spin		a poll and a Write; then the program reads the target until the Write has arrived
  * realtime	the same with SCHED_FIFO, which may keep the timer off the processor
  *
+ * -u	case delay: 99 of 100 late Writes have to arrive within this time
  * -o	the device is known to hold no requests: the timer must not send any
  */
 #define _GNU_SOURCE
@@ -26,13 +32,35 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 static const char *addr, *port = "7175";
-static unsigned int rounds;
+static unsigned int rounds, within_us = 500;
 static bool off;
+
+/* Requests that the device does not hold at the start, and after one that the timer has sent. */
+#define OBEYED		1024
+/* Longer than a hold lasts without a poll. */
+#define HOLD_END_US	20000
+
+/* Write until the device may hold requests, and hold none now. */
+static void write_many(struct kc_pair *p)
+{
+	unsigned int i, n;
+
+	for (n = 0; n <= OBEYED; n += i) {
+		for (i = 0; i < 8; i++)
+			kc_post_write(p);
+		kc_poll_all(&p->a);
+	}
+}
 
 /*
  * Post a few Writes. If they are held, call @idle (a poll, or a request for an event), which tells
@@ -112,7 +140,7 @@ static void hear(struct kc_end *e)
 
 static void run_sleep(struct kc_pair *p)
 {
-	if (!p->a.posted)
+	if (!p->round)
 		kc_arm(&p->a, 1);
 	send_to(&p->a, &p->b);
 	hear(&p->b);
@@ -133,6 +161,76 @@ static void run_leave(struct kc_pair *p)
 		kc_post_write(p);
 		kc_spin_until_arrived(p);
 	}
+}
+
+static uint64_t now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000ULL + t.tv_nsec / 1000;
+}
+
+/* After so many Writes that left in time a late one does not stop the device from holding. */
+static void run_delay(struct kc_pair *p)
+{
+	uint64_t begin;
+
+	write_many(p);
+	begin = now_us();
+	kc_post_write(p);
+	p->held += !kc_arrived(p);
+	kc_spin_until_arrived(p);
+	p->us[p->round] = now_us() - begin;
+	kc_poll_all(&p->a);
+}
+
+/* The second thread of the server: it posts an answer for each message. */
+static void *answer_all(void *arg)
+{
+	struct kc_pair *p = arg;
+	unsigned int i;
+
+	for (i = 0; i < rounds; i++) {
+		while (sem_wait(&p->jobs))
+			;
+		send_to(&p->b, &p->a);
+	}
+	return NULL;
+}
+
+static void *serve(void *arg)
+{
+	struct kc_pair *p = arg;
+	unsigned int i;
+
+	for (i = 0; i < rounds; i++) {
+		hear(&p->b);
+		sem_post(&p->jobs);
+	}
+	return NULL;
+}
+
+static void run_server(struct kc_pair *p)
+{
+	unsigned int before = p->a.heard;
+	int64_t until = kw_now_ms() + KC_WAIT_MS;
+
+	if (!p->round && (sem_init(&p->jobs, 0, 0) ||
+			  pthread_create(&p->thread[0], NULL, serve, p) ||
+			  pthread_create(&p->thread[1], NULL, answer_all, p)))
+		kw_die(KW_SETUP, "cannot start the server");
+	send_to(&p->a, &p->b);
+	while (p->a.heard == before) {
+		kc_poll_cq(&p->a, 0);
+		kc_poll_cq(&p->a, 1);
+		if (kw_now_ms() > until)
+			kw_die(KW_STALL, "FAILED: no answer");
+	}
+	if (p->round != rounds - 1)
+		return;
+	pthread_join(p->thread[0], NULL);
+	pthread_join(p->thread[1], NULL);
 }
 
 static void run_spin(struct kc_pair *p)
@@ -162,13 +260,13 @@ static void stay_on_processor(void)
 
 static void run_realtime(struct kc_pair *p)
 {
-	if (!p->a.posted) {
+	if (!p->round) {
 		stay_on_processor();
 		be(SCHED_FIFO, 50);
 	}
 	run_spin(p);
 	/* Give up real-time priority, because other tasks take part in ending the connection. */
-	if (p->a.posted == rounds)
+	if (p->round == rounds - 1)
 		be(SCHED_OTHER, 0);
 }
 
@@ -192,19 +290,15 @@ static const struct test {
 	{ "poll", run_poll, 1000, 0, 10, true },
 	{ "arm", run_arm, 1000, 0, 10, true },
 	/*
-	 * Neither end polls in time, so there are timeouts: at most 2 * 4 * 8 = 64, which is 128
-	 * for each thousand of the 500 rounds. At each of the 2 ends the device stops holding after
-	 * 4 timeouts that count (KWARP_COALESCE_MISSES), and of up to 8 timeouts only one counts
-	 * (KWARP_COALESCE_IDLE).
+	 * Neither end polls in time, so the device holds one of OBEYED requests of each end, and
+	 * later even fewer.
 	 */
-	{ "sleep", run_sleep, 500, 2, 128, false },
-	{ "leave", run_leave, 20, 1, 4000, false },
-	/*
-	 * After 4 timeouts (KWARP_COALESCE_MISSES) the device does not hold the next 4096 Writes
-	 * (KWARP_COALESCE_OBEY), which is more than the rounds that are left. So there are at most
-	 * 4 timeouts in 300 rounds, fewer than 20 for each thousand.
-	 */
-	{ "spin", run_spin, 300, 0, 20, false },
+	{ "sleep", run_sleep, 4096, 0, 2, false },
+	{ "leave", run_leave, 20, 1, 100, false },
+	{ "delay", run_delay, 100, 20, 2000, false },
+	{ "server", run_server, 8192, 0, 2, false },
+	/* After the first timeout the device holds none of the rounds that are left. */
+	{ "spin", run_spin, 300, 0, 7, false },
 	{ "realtime", run_realtime, 300, 0, 0, false },
 };
 
@@ -233,7 +327,27 @@ static unsigned long timeouts(struct kc_pair *p)
 	return n;
 }
 
-static void judge(const struct test *t, const struct kc_pair *p, unsigned long sent)
+static int compare_us(const void *a, const void *b)
+{
+	const unsigned int *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* 99 of 100 Writes that the program leaves to the timer have to arrive in time. */
+static void judge_delay(struct kc_pair *p)
+{
+	unsigned int late;
+
+	qsort(p->us, rounds, sizeof(p->us[0]), compare_us);
+	late = p->us[(rounds * 99 - 1) / 100];
+	kw_say("delay: median %u us, 99 %% within %u us, all within %u us", p->us[rounds / 2], late,
+	       p->us[rounds - 1]);
+	if (late > within_us)
+		kw_die(KW_MISMATCH, "FAILED: 99 %% must arrive within %u us", within_us);
+}
+
+static void judge(const struct test *t, struct kc_pair *p, unsigned long sent)
 {
 	unsigned int least = off ? 0 : t->least, most = off ? 0 : rounds * t->most / 1000;
 
@@ -242,6 +356,8 @@ static void judge(const struct test *t, const struct kc_pair *p, unsigned long s
 	if (sent < least || sent > most)
 		kw_die(KW_MISMATCH, "FAILED: %s: the timer must send in %u to %u rounds", t->name,
 		       least, most);
+	if (p->us)
+		judge_delay(p);
 	if (off || !t->shows)
 		return;
 	if (!p->held)
@@ -257,8 +373,12 @@ static void run(const struct test *t)
 	unsigned int i;
 
 	kc_connect_pair(&p, addr, port);
+	write_many(&p);
+	usleep(HOLD_END_US);
+	if (t->round == run_delay)
+		p.us = kw_zalloc(rounds * sizeof(p.us[0]));
 	before = timeouts(&p);
-	for (i = 0; i < rounds; i++)
+	for (i = 0; i < rounds; i++, p.round++)
 		t->round(&p);
 	judge(t, &p, timeouts(&p) - before);
 	kc_disconnect_pair(&p);
@@ -266,11 +386,13 @@ static void run(const struct test *t)
 
 int main(int argc, char **argv)
 {
-	static const char usage[] = "kwcoalesce -a addr [-p port] [-n rounds] [-o] [-v] CASE";
+	static const char usage[] =
+		"kwcoalesce -a addr [-p port] [-n rounds] [-u us] [-o] [-v] CASE";
 	const struct kw_option table[] = {
 		KW_TEXT('a', addr),
 		KW_TEXT('p', port),
 		KW_NUMBER('n', rounds, 1, 1000000),
+		KW_NUMBER('u', within_us, 1, 1000000),
 		KW_FLAG('o', off),
 		{ 0 }
 	};

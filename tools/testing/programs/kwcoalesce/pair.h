@@ -7,6 +7,9 @@
 #ifndef KWCOALESCE_PAIR_H
 #define KWCOALESCE_PAIR_H
 
+#include <pthread.h>
+#include <semaphore.h>
+
 #include "kwcm.h"
 #include "kwtest.h"
 
@@ -33,6 +36,9 @@ struct kc_end {
  * struct kc_pair - both ends of a connection
  * @a: the end that writes
  * @b: the end whose memory is written
+ * @round: number of the present round, from 0 on
+ * @us: case delay: what each round has measured, microseconds
+ * @jobs, @thread: case server: messages to be answered, the threads of the server
  * @held: rounds in which a Write was not sent when it was posted
  * @missed: rounds of @held in which the poll or the request for an event did not send it, either
  * @late: longest time that a Write took to arrive, milliseconds
@@ -40,6 +46,10 @@ struct kc_end {
 struct kc_pair {
 	struct rdma_cm_id *listener;
 	struct kc_end a, b;
+	unsigned int round;
+	unsigned int *us;
+	sem_t jobs;
+	pthread_t thread[2];
 	unsigned int held, missed;
 	int64_t late;
 };

@@ -3,11 +3,8 @@
  * Completion queues, and the state of coalescing (engine/tx/coalesce.h).
  *
  * Held: the program posts to the send queue without ringing its doorbell (the system call that
- * makes the driver send); a timer of the CQ, or a later doorbell, sends. Hold: the time during
- * which the send queues whose requests complete in one CQ are held. Look: that timer examines one
- * held queue. Round: one look at each held queue. A waiting request has been posted without a
- * doorbell, and not sent. A queue has a forgotten request if a request was waiting at its previous
- * look, too, and the program has neither polled nor rung a doorbell since then.
+ * makes the driver send); a timer of the CQ, or a later doorbell, sends. Round: that timer looks at
+ * each held queue once.
  */
 #ifndef KWARP_QUEUE_CQ_H
 #define KWARP_QUEUE_CQ_H
@@ -24,63 +21,26 @@
 struct rdma_user_mmap_entry;
 
 /**
- * struct kwarp_coalesce_facts - what one round of the timer has found in all held send queues
- * @forgotten: a queue has a forgotten request (defined in the head of this file)
- * @waiting: a queue has a waiting request
- * @active: the program has polled or rung a doorbell since the previous look
- */
-struct kwarp_coalesce_facts {
-	bool forgotten;
-	bool waiting;
-	bool active;
-};
-
-/**
  * struct kwarp_cq_coalesce - the held send queues whose requests complete in one CQ
  * @lock: protects all that follows, and those fields of the streams in @streams that belong to the
  *	hold; any context but hard interrupt, bottom halves off; no other lock of kwarp is taken
  *	under it
  * @streams: streams whose send queues are held; those that the timer has looked at in this round
  *	are at the end of the list
- * @turn: number of the current round
- * @facts: what the current round has found so far
- * @timer: its function makes the rounds, each in one or several calls
- * @least: time until the next round after a round that found a forgotten request, nanoseconds
- * @ns: time until the next round, nanoseconds
- * @rings: counts up when a thread enters or leaves the system call of a doorbell
- * @inside: number of threads that are in the system call of a doorbell now
+ * @held: number of streams in @streams
+ * @turn: number of the last round
+ * @timer: its function makes the rounds
+ * @ns: time between two rounds, nanoseconds
  * @runs: @timer is armed, or its function is running
- * @ends: the hold ends: the timer removes all streams from @streams, and no stream may be added
- * @active: the program has polled or rung a doorbell since @missed was last counted up, or since
- *	the hold began
- * @missed: number of rounds that found a forgotten request and count (see @idle), less one for
- *	every KWARP_COALESCE_FORGIVE doorbells in @good; at KWARP_COALESCE_MISSES the hold ends
- * @idle: number of rounds, since @missed was last counted up, that found a forgotten request while
- *	the program was not @active; only every KWARP_COALESCE_IDLE-th of these rounds counts in
- *	@missed
- * @good: number of doorbells that programs have rung for waiting requests of held queues
- * @quiet: number of rounds in a row that found no waiting request, no poll and no doorbell
- * @obey: after a hold that ended because of @missed: number of doorbells that are still to send at
- *	once and to begin no hold
  */
 struct kwarp_cq_coalesce {
 	spinlock_t lock;		/* all fields below */
 	struct list_head streams;
+	u32 held;
 	u32 turn;
-	struct kwarp_coalesce_facts facts;
 	struct hrtimer timer;
-	u64 least;
 	u64 ns;
-	u32 rings;
-	u32 inside;
 	bool runs;
-	bool ends;
-	bool active;
-	u32 missed;
-	u32 idle;
-	u32 good;
-	u32 quiet;
-	u32 obey;
 };
 
 /**

@@ -83,7 +83,7 @@ coalesce_off() {
 	local what
 	coalesce_links
 	knob coalesce_us 0
-	for what in poll arm sleep leave spin; do
+	for what in poll arm sleep leave server spin; do
 		coalesce_run -o "$what"
 	done
 }
@@ -93,8 +93,9 @@ coalesce_off() {
 for what in poll arm; do
 	testcase "coalesce-$what" 60 coalesce_case "$what" 1000
 done
-for what in sleep leave spin; do
+for what in sleep leave server spin; do
 	testcase "coalesce-$what" 60 coalesce_case "$what"
 done
+testcase coalesce-delay 60 coalesce_case delay
 testcase coalesce-realtime 60 coalesce_realtime
 testcase coalesce-off 60 coalesce_off

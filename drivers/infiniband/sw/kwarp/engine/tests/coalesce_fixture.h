@@ -7,7 +7,7 @@
  * program posts to the send queue without ringing its doorbell; a timer, or a later doorbell,
  * sends. Hold: the time during which a queue is held. Look: one call of that timer, which looks for
  * posted requests. Waiting: posted without a doorbell, and not sent. Forgotten: waiting at two
- * looks in a row, and the program has neither polled nor rung a doorbell between them.
+ * looks in a row, and the program has not polled between them.
  */
 #ifndef KWARP_ENGINE_TESTS_COALESCE_FIXTURE_H
 #define KWARP_ENGINE_TESTS_COALESCE_FIXTURE_H
@@ -18,14 +18,13 @@
 #include "../types.h"
 
 /* Rename this suite's functions: other suites of this module define the same names. */
-#define kwarp_coalesce_rings	tested_coalesce_rings
-#define kwarp_coalesce_goes_on	tested_coalesce_goes_on
+#define kwarp_coalesce_count	tested_coalesce_count
+#define kwarp_coalesce_forgot	tested_coalesce_forgot
 #define kwarp_coalesce_init_cq	tested_coalesce_init_cq
 #define kwarp_coalesce_fini_cq	tested_coalesce_fini_cq
 #define kwarp_coalesce_init	tested_coalesce_init
 #define kwarp_coalesce_reset	tested_coalesce_reset
 #define kwarp_coalesce_rung	tested_coalesce_rung
-#define kwarp_coalesce_returns	tested_coalesce_returns
 #define kwarp_coalesce_sent	tested_coalesce_sent
 #define kwarp_coalesce_stop	tested_coalesce_stop
 #include "../tx/coalesce.h"
@@ -33,6 +32,7 @@
 #include "../../queue/tests/fixture.h"
 
 extern unsigned int coalesce_told_resolution;
+u64 coalesce_told_ns(void);
 
 /*
  * Value of coalesce_us (the setting for the time between two looks) in most tests: so long that the
@@ -42,20 +42,22 @@ extern unsigned int coalesce_told_resolution;
 /* Time between two looks in tests of the real timer, in nanoseconds. */
 #define TIMER_NS	(100 * NSEC_PER_USEC)
 
-/* Number of streams: more than a single call of the timer looks at. */
-#define STREAMS		(KWARP_COALESCE_LOOKS + 10)
+/* Number of streams: more than can be held at a time. */
+#define STREAMS		(KWARP_COALESCE_STREAMS + 10)
 
 /**
  * struct stream - one stream; only the fields that coalesce.c uses are set
  * @e: engine
  * @sq: its send queue; only the indices are used
  * @sends: number of times that the timer has sent
+ * @handed_over: number of times that the timer has made the work item send
  * @told_held: the stream's send queue was held when the timer last sent
  */
 struct stream {
 	struct kwarp_engine e;
 	struct kwarp_sq sq;
 	u32 sends;
+	u32 handed_over;
 	bool told_held;
 };
 
@@ -66,6 +68,7 @@ struct stream {
  * @rcq: CQ in which their receives complete
  * @hold: the coalescing state of @scq, which is under test
  * @slow_us: microseconds that a send of the timer takes
+ * @now: time that ktime_get_ns() returns; 0: the real time
  */
 struct coalesce_test {
 	struct stream s[STREAMS];
@@ -73,6 +76,7 @@ struct coalesce_test {
 	struct test_cq *rcq;
 	struct kwarp_cq_coalesce *hold;
 	u32 slow_us;
+	u64 now;
 };
 
 void coalesce_told(struct stream *s);

@@ -8,101 +8,73 @@
  * the program has polled its CQ since the previous doorbell. Look: one call of that timer, which
  * looks for posted requests. Round: looks until each held queue has been looked at once. Waiting:
  * posted without a doorbell, and not sent. Forgotten: waiting at two looks in a row, and the
- * program has neither polled nor rung a doorbell between them. Miss: a forgotten request was found,
- * and that counts against the hold.
+ * program has not polled between them.
  */
 #include "coalesce_fixture.h"
 
 /* ------------------------------------------------------------------- decisions */
 
 /*
- * Cases of kwarp_coalesce_rings(), which decides after a doorbell. @h: state of the CQ before the
- * decision. @held: the queue was held, and the doorbell was for waiting requests. @polled: the
- * program has polled since its previous doorbell. @hold: expected decision. @missed: expected
- * number of counted misses after the decision. @obey: expected number of further doorbells that
- * start no hold.
+ * Cases of kwarp_coalesce_forgot(), which decides after a forgotten request. @sent: requests sent
+ * before. The other members but @c are the expected state after it.
  */
-static const struct ring_case {
+static const struct forgot_case {
 	const char *desc;
-	struct kwarp_cq_coalesce h;
-	bool held;
-	bool polled;
-	bool hold;
-	u32 missed;
+	struct kwarp_coalesce c;
+	u32 sent;
 	u32 obey;
-} ring_cases[] = {
-	{ "polls", .polled = true, .hold = true },
-	{ "has not polled" },
-	{ "to be obeyed", { .obey = 3 }, .polled = true, .obey = 2 },
-	{ "to be obeyed for the last time", { .obey = 1 }, .polled = true },
-	{ "held", { .missed = 2 }, .held = true, .polled = true, .hold = true, .missed = 2 },
-	{ "held, often", { .missed = 2, .good = KWARP_COALESCE_FORGIVE - 1 }, .held = true,
-	  .polled = true, .hold = true, .missed = 1 },
-	{ "held, often, and nothing missed", { .good = KWARP_COALESCE_FORGIVE - 1 },
-	  .held = true, .polled = true, .hold = true },
-	{ "not held, often", { .missed = 2, .good = KWARP_COALESCE_FORGIVE - 1 },
-	  .polled = true, .hold = true, .missed = 2 },
-	{ "after quiet looks", { .quiet = 2 }, .polled = true, .hold = true },
+	u32 obey_next;
+} forgot_cases[] = {
+	{ "the first one", { .obey_next = KWARP_COALESCE_RARE }, 1,
+	  KWARP_COALESCE_RARE, 4 * KWARP_COALESCE_RARE },
+	{ "after a few", { .obey_next = 4 * KWARP_COALESCE_RARE }, KWARP_COALESCE_RARE - 1,
+	  4 * KWARP_COALESCE_RARE, 16 * KWARP_COALESCE_RARE },
+	{ "after as many as are sent at once",
+	  { .obey = KWARP_COALESCE_RARE, .obey_next = 4 * KWARP_COALESCE_RARE },
+	  2 * KWARP_COALESCE_RARE - 1, 4 * KWARP_COALESCE_RARE, 16 * KWARP_COALESCE_RARE },
+	{ "for ever", { .obey_next = KWARP_COALESCE_OBEY_MAX }, 1,
+	  KWARP_COALESCE_OBEY_MAX, KWARP_COALESCE_OBEY_MAX },
+	{ "rarely", { .obey_next = KWARP_COALESCE_OBEY_MAX }, KWARP_COALESCE_RARE,
+	  0, KWARP_COALESCE_RARE },
+	{ "very rarely", { .good = KWARP_COALESCE_RARE, .obey_next = KWARP_COALESCE_OBEY_MAX },
+	  U32_MAX, 0, KWARP_COALESCE_RARE },
 };
 
-KUNIT_ARRAY_PARAM_DESC(ring, ring_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(forgot, forgot_cases, desc);
 
-static void test_rings(struct kunit *test)
+static void test_forgot(struct kunit *test)
 {
-	const struct ring_case *c = test->param_value;
-	struct kwarp_cq_coalesce h = c->h;
+	const struct forgot_case *k = test->param_value;
+	struct kwarp_coalesce c = k->c;
 
-	KUNIT_EXPECT_EQ(test, kwarp_coalesce_rings(&h, c->held, c->polled), c->hold);
-	KUNIT_EXPECT_EQ(test, h.missed, c->missed);
-	KUNIT_EXPECT_EQ(test, h.obey, c->obey);
-	KUNIT_EXPECT_EQ(test, h.quiet, 0);
+	kwarp_coalesce_count(&c, k->sent);
+	kwarp_coalesce_forgot(&c);
+	KUNIT_EXPECT_EQ(test, c.obey, k->obey);
+	KUNIT_EXPECT_EQ(test, c.obey_next, k->obey_next);
+	KUNIT_EXPECT_EQ(test, c.good, 0);
 }
 
 /*
- * Cases of kwarp_coalesce_goes_on(), which decides after a round. @h: state of the CQ before the
- * decision. @f: what the round has found. @goes_on: expected decision: the hold continues. The
- * other members are the expected state of the CQ after it.
+ * The program forgets every request that is held. Of any number of requests, from the start of the
+ * stream on, not more than one in KWARP_COALESCE_RARE is forgotten.
  */
-static const struct look_case {
-	const char *desc;
-	struct kwarp_cq_coalesce h;
-	struct kwarp_coalesce_facts f;
-	bool goes_on;
-	u32 missed;
-	u32 idle;
-	u32 quiet;
-	u32 obey;
-} look_cases[] = {
-	{ "active", { .quiet = 2 }, { .active = true }, .goes_on = true },
-	{ "waiting", { .quiet = 2 }, { .waiting = true }, .goes_on = true },
-	{ "quiet", .goes_on = true, .quiet = 1 },
-	{ "quiet for long", { .quiet = KWARP_COALESCE_QUIET - 1 },
-	  .quiet = KWARP_COALESCE_QUIET },
-	{ "forgotten, for the first time", { .active = true },
-	  { .waiting = true, .forgotten = true }, .goes_on = true, .missed = 1 },
-	{ "forgotten again, and active between", { .missed = 1 },
-	  { .waiting = true, .forgotten = true, .active = true }, .goes_on = true, .missed = 2 },
-	{ "forgotten again, and nothing between", { .missed = 1 },
-	  { .waiting = true, .forgotten = true }, .goes_on = true, .missed = 1, .idle = 1 },
-	{ "forgotten for long, and nothing between",
-	  { .missed = 1, .idle = KWARP_COALESCE_IDLE - 1 },
-	  { .waiting = true, .forgotten = true }, .goes_on = true, .missed = 2 },
-	{ "forgotten once too often", { .missed = KWARP_COALESCE_MISSES - 1, .active = true },
-	  { .waiting = true, .forgotten = true }, .obey = KWARP_COALESCE_OBEY },
-};
-
-KUNIT_ARRAY_PARAM_DESC(look, look_cases, desc);
-
-static void test_goes_on(struct kunit *test)
+static void test_forgets_rarely(struct kunit *test)
 {
-	const struct look_case *c = test->param_value;
-	struct kwarp_cq_coalesce h = c->h;
+	struct coalesce_test *t = test->priv;
+	struct kwarp_coalesce *c = &t->s[0].e.tx.coalesce;
+	u32 sent, forgotten = 0;
 
-	KUNIT_EXPECT_EQ(test, kwarp_coalesce_goes_on(&h, &c->f), c->goes_on);
-	KUNIT_EXPECT_EQ(test, h.missed, c->missed);
-	KUNIT_EXPECT_EQ(test, h.idle, c->idle);
-	KUNIT_EXPECT_EQ(test, h.quiet, c->quiet);
-	KUNIT_EXPECT_EQ(test, h.obey, c->obey);
+	kwarp_coalesce_reset(&t->s[0].e);
+	for (sent = 1; sent < 1000 * KWARP_COALESCE_RARE; sent++) {
+		if (!c->obey) {
+			kwarp_coalesce_forgot(c);
+			forgotten++;
+			KUNIT_ASSERT_GT(test, sent, forgotten * KWARP_COALESCE_RARE);
+		}
+		kwarp_coalesce_count(c, 1);
+	}
+	KUNIT_EXPECT_GT(test, forgotten, 5);
+	KUNIT_EXPECT_LT(test, forgotten, 10);
 }
 
 /* --------------------------------------------------------------------- facts */
@@ -147,7 +119,36 @@ static void test_not_rung(struct kunit *test)
 }
 
 /*
- * A change of coalesce_us, the time to the first look, applies to streams that start later. With 0
+ * A new stream is held after its first KWARP_COALESCE_RARE requests, which are sent at once. A
+ * forgotten request ends the hold, and as many are sent at once again.
+ */
+static void test_obey(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+	struct stream *s = &t->s[0];
+	u32 i, n;
+
+	kwarp_coalesce_reset(&s->e);
+	for (n = 0; n < 2; n++) {
+		for (i = 1; i < KWARP_COALESCE_RARE; i++) {
+			coalesce_post_waiting(s);
+			coalesce_poll(t->scq);
+			KUNIT_ASSERT_FALSE(test, coalesce_held_after_ring(t));
+		}
+		coalesce_post_waiting(s);
+		coalesce_hold(test, s);
+		coalesce_post_waiting(s);
+		coalesce_look_now(t);
+		coalesce_look_now(t);
+		KUNIT_EXPECT_EQ(test, s->sends, n + 1);
+		KUNIT_EXPECT_FALSE(test, kwarp_coalesce_holds(&s->e));
+		/* The forgotten request is one of those that are counted. */
+		s->e.tx.coalesce.counted++;
+	}
+}
+
+/*
+ * A change of coalesce_us, the time between looks, applies to streams that start later. With 0
  * nothing is held.
  */
 static void test_knob(struct kunit *test)
@@ -160,11 +161,13 @@ static void test_knob(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, coalesce_held_after_ring(t));
 	kwarp_coalesce_stop(e);
 	kwarp_coalesce_reset(e);
+	e->tx.coalesce.obey = 0;
 	KUNIT_EXPECT_FALSE(test, kwarp_coalesce_holds(e));
 	coalesce_poll(t->scq);
 	KUNIT_EXPECT_FALSE(test, coalesce_held_after_ring(t));
 	e->kdev->knobs.coalesce_us = 7;
 	kwarp_coalesce_reset(e);
+	e->tx.coalesce.obey = 0;
 	coalesce_look_now(t);
 	coalesce_poll(t->scq);
 	KUNIT_EXPECT_TRUE(test, coalesce_held_after_ring(t));
@@ -246,11 +249,11 @@ static bool sent_within_a_second(const struct stream *s, u32 times)
 static void ring_with_timer(struct coalesce_test *t, struct stream *s)
 {
 	s->e.tx.coalesce.ns = TIMER_NS;
+	s->e.tx.coalesce.obey = 0;
 	coalesce_poll(t->scq);
 	kwarp_coalesce_rung(&s->e);
 	s->sq.next = s->sq.ring.hdr->prod;
 	kwarp_coalesce_sent(&s->e);
-	kwarp_coalesce_returns(&s->e);
 	coalesce_told(s);
 }
 
@@ -261,20 +264,15 @@ static void test_timer(struct kunit *test)
 	struct stream *s = &t->s[0];
 	u32 i;
 
-	for (i = 0; i < 3; i++) {
+	for (i = 1; i <= 3; i++) {
 		ring_with_timer(t, s);
 		coalesce_post_waiting(s);
-		KUNIT_EXPECT_TRUE(test, sent_within_a_second(s, 2 * i + 1));
-		/*
-		 * The program does nothing more, so the timer ends the hold. For that it calls the
-		 * send function once more, which sets the ring's flags so that the program rings
-		 * again.
-		 */
-		KUNIT_EXPECT_TRUE(test, sent_within_a_second(s, 2 * i + 2));
+		KUNIT_EXPECT_TRUE(test, sent_within_a_second(s, i));
+		/* The request was forgotten, so the hold has ended: the program rings again. */
 		KUNIT_EXPECT_EQ(test, s->sq.ring.hdr->flags, KWARP_RING_NEED_KICK);
 		usleep_range(1000, 2000);
 		KUNIT_EXPECT_FALSE(test, hrtimer_active(&t->hold->timer));
-		KUNIT_EXPECT_EQ(test, s->sends, 2 * i + 2);
+		KUNIT_EXPECT_EQ(test, s->sends, i);
 	}
 }
 
@@ -311,10 +309,11 @@ static void test_stop_waits(struct kunit *test)
 }
 
 static struct kunit_case coalesce_cases[] = {
-	KUNIT_CASE_PARAM(test_rings, ring_gen_params),
-	KUNIT_CASE_PARAM(test_goes_on, look_gen_params),
+	KUNIT_CASE_PARAM(test_forgot, forgot_gen_params),
+	KUNIT_CASE(test_forgets_rarely),
 	KUNIT_CASE(test_polls),
 	KUNIT_CASE(test_not_rung),
+	KUNIT_CASE(test_obey),
 	KUNIT_CASE(test_knob),
 	KUNIT_CASE(test_coarse_timer),
 	KUNIT_CASE(test_no_stream),

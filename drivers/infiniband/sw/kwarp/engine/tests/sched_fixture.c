@@ -59,17 +59,10 @@ static bool note_work_on(int cpu, struct workqueue_struct *wq, struct delayed_wo
 	return ret;
 }
 
-bool kwarp_coalesce_rung(struct kwarp_engine *e)
+void kwarp_coalesce_rung(struct kwarp_engine *e)
 {
 	sched_the_test->rung++;
-	sched_the_test->inside++;
 	e->tx.coalesce.rung = true;
-	return true;
-}
-
-void kwarp_coalesce_returns(struct kwarp_engine *e)
-{
-	sched_the_test->inside--;
 }
 
 void kwarp_coalesce_sent(struct kwarp_engine *e)
@@ -79,7 +72,7 @@ void kwarp_coalesce_sent(struct kwarp_engine *e)
 	e->tx.coalesce.rung = false;
 }
 
-void kwarp_coalesce_init(struct kwarp_engine *e, void (*send)(struct kwarp_engine *e))
+void kwarp_coalesce_init(struct kwarp_engine *e, void (*send)(struct kwarp_engine *e, bool now))
 {
 	e->tx.coalesce.send = send;
 }

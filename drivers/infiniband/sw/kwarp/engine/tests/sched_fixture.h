@@ -29,7 +29,6 @@ extern unsigned long sched_told_jiffies;
 #define kwarp_tx_step		scripted_step
 #define kwarp_coalesce_rung	sched_coalesce_rung
 #define kwarp_coalesce_sent	sched_coalesce_sent
-#define kwarp_coalesce_returns	sched_coalesce_returns
 #define kwarp_coalesce_init	sched_coalesce_init
 #define kwarp_sq_has_unmoved	sched_sq_has_unmoved
 #define kwarp_tcp_call_locked	sched_tcp_call_locked
@@ -72,8 +71,6 @@ extern bool sched_is_online;
  * @on_look: NULL, or called when the runner has looked for requests that are counted in @libsiw
  * @holds: the test's decision: doorbells from now on make the queue held
  * @rung: number of calls of kwarp_coalesce_rung(), that is, of doorbells
- * @inside: number of doorbells that are being handled, that is, calls of kwarp_coalesce_rung()
- *	minus calls of kwarp_coalesce_returns()
  */
 struct sched_test {
 	struct kwarp_engine e;
@@ -97,7 +94,6 @@ struct sched_test {
 	void (*on_look)(struct sched_test *t);
 	bool holds;
 	u32 rung;
-	int inside;
 };
 
 extern struct sched_test *sched_the_test;

@@ -12,7 +12,7 @@
 
 static void do_timer(struct sched_test *t)
 {
-	t->e.tx.coalesce.send(&t->e);
+	t->e.tx.coalesce.send(&t->e, true);
 }
 
 /* ------------------------------------------------------------------- holding */
@@ -29,7 +29,6 @@ static void test_ring(struct kunit *test)
 	t->holds = true;
 	sched_ring(t);
 	KUNIT_EXPECT_EQ(test, t->rung, 2);
-	KUNIT_EXPECT_EQ(test, t->inside, 0);
 	KUNIT_EXPECT_EQ(test, t->sq.next, 2);
 	KUNIT_EXPECT_EQ(test, sched_flags(t), KWARP_RING_HELD);
 	KUNIT_EXPECT_EQ(test, sched_word(t), KWARP_RUN_IDLE);
@@ -103,12 +102,14 @@ static void test_held_blocked(struct kunit *test)
 	sched_script(t, 1, KWARP_TX_BLOCKED);
 	sched_ring(t);
 	KUNIT_EXPECT_EQ(test, sched_flags(t), 0);
-	KUNIT_EXPECT_EQ(test, t->inside, 0);
 	sched_packet(&t->e);
 	KUNIT_EXPECT_EQ(test, sched_flags(t), KWARP_RING_HELD);
 }
 
-/* If a process owns the socket when the timer fires, the work item sends. */
+/*
+ * If a process owns the socket when the timer fires, or the timer has sent for enough streams, the
+ * work item sends.
+ */
 static void test_held_owned(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -123,6 +124,12 @@ static void test_held_owned(struct kunit *test)
 	sched_do_work(t);
 	KUNIT_EXPECT_EQ(test, t->sq.next, 2);
 	KUNIT_EXPECT_FALSE(test, t->in_socket);
+	t->sq.ring.hdr->prod++;
+	t->owned = false;
+	t->e.tx.coalesce.send(&t->e, false);
+	KUNIT_EXPECT_EQ(test, t->works, 2);
+	sched_do_work(t);
+	KUNIT_EXPECT_EQ(test, t->sq.next, 3);
 }
 
 static void timer_comes(struct sched_test *t)
@@ -152,25 +159,6 @@ static void test_held_again(struct kunit *test)
 static void hold_ends(struct sched_test *t)
 {
 	t->e.tx.coalesce.on = false;
-}
-
-static void expect_inside(struct sched_test *t)
-{
-	KUNIT_EXPECT_EQ(kunit_get_current_test(), t->inside, 1);
-}
-
-/*
- * While a doorbell is being handled, the program counts as being inside it
- * (kwarp_coalesce_returns() has not been called).
- */
-static void test_inside(struct kunit *test)
-{
-	struct sched_test *t = test->priv;
-
-	t->during = expect_inside;
-	sched_ring(t);
-	KUNIT_EXPECT_EQ(test, t->steps, 1);
-	KUNIT_EXPECT_EQ(test, t->inside, 0);
 }
 
 /*
@@ -267,7 +255,6 @@ static struct kunit_case sched_hold_cases[] = {
 	KUNIT_CASE(test_held_owned),
 	KUNIT_CASE(test_held_again),
 	KUNIT_CASE(test_held_ends),
-	KUNIT_CASE(test_inside),
 	KUNIT_CASE(test_no_room),
 	KUNIT_CASE(test_room_meanwhile),
 	KUNIT_CASE(test_held_stream_ends),

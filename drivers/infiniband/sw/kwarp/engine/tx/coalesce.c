@@ -7,8 +7,7 @@
  * doorbell, sends. Hold: the time during which a queue is held. Look: a visit of that timer to a
  * stream, to find posted requests. Round: one look at each held stream of a CQ. Waiting: posted
  * without a doorbell, and not sent. Forgotten: waiting at two looks in a row, and the program has
- * neither polled nor rung a doorbell between them. Runner: the one context that may send for the
- * stream at a time (run.c).
+ * not polled between them. Runner: the one context that may send for the stream at a time (run.c).
  *
  * A held stream is on a list of its CQ. The runner adds and removes it; the timer removes it when
  * the hold ends. Only the runner sets the ring's flags. It sets KWARP_RING_HELD, so that programs
@@ -37,12 +36,6 @@ static u32 program_polls(const struct kwarp_engine *e)
 	return e->recv_cq == e->sq->cq ? n : n + kwarp_cq_polls(e->recv_cq);
 }
 
-/* A number that changes when the program polls, or rings a doorbell for any queue of the CQ. */
-static u32 program_activity(const struct kwarp_cq_coalesce *h, const struct kwarp_engine *e)
-{
-	return program_polls(e) + h->rings;
-}
-
 /*
  * Are there waiting requests, that is, requests posted without a doorbell while the flags were
  * KWARP_RING_HELD?
@@ -65,40 +58,45 @@ static bool has_waiting(const struct kwarp_engine *e)
 /* What the timer has to do for a stream. */
 enum todo { NOTHING, SEND, END_HOLD };
 
-static enum todo hold_look_at(struct kwarp_cq_coalesce *h, struct kwarp_engine *e)
+static enum todo hold_look_at(struct kwarp_cq_coalesce *h, struct kwarp_engine *e, u64 now)
 {
-	struct kwarp_coalesce_facts *f = &h->facts;
 	struct kwarp_coalesce *c = &e->tx.coalesce;
-	u32 now = program_activity(h, e);
-	bool active = now != c->activity || h->inside;
+	u32 polls = program_polls(e);
+	bool active = polls != c->activity;
 
-	c->activity = now;
-	f->active |= active;
+	c->activity = polls;
 	if (!has_waiting(e)) {
-		c->waits = 0;
-		return ++c->unused < KWARP_COALESCE_UNUSED ? NOTHING : END_HOLD;
+		c->found = 0;
+		c->quiet = active ? 0 : c->quiet + 1;
+		return c->quiet < KWARP_COALESCE_QUIET ? NOTHING : END_HOLD;
 	}
-	c->unused = 0;
-	f->waiting = true;
-	if (!c->waits++ || (active && c->waits <= KWARP_COALESCE_BUSY))
+	c->quiet = 0;
+	if (!c->found) {
+		c->found = now;
 		return NOTHING;
-	f->forgotten |= !active;
+	}
+	/* It was posted up to a look before it was found, and the next look comes after @ns. */
+	if (active && now - c->found + 2 * h->ns <= KWARP_COALESCE_MOST_NS)
+		return NOTHING;
 	atomic_long_inc(&e->kdev->coalesce_timeouts);
-	return SEND;
+	if (active)
+		return SEND;
+	kwarp_coalesce_forgot(c);
+	return END_HOLD;
 }
 
 /*
- * Send for a stream. The lock of the list of held streams is dropped, because @send takes the
- * socket lock. The stream cannot be freed while @sends is not zero.
+ * Send for a stream, or have the work item send. The lock of the list of held streams is dropped,
+ * because @send takes the socket lock. The stream cannot be freed while @sends is not zero.
  */
-static void hold_send(struct kwarp_cq_coalesce *h, struct kwarp_engine *e)
+static void hold_send(struct kwarp_cq_coalesce *h, struct kwarp_engine *e, bool now)
 {
 	struct kwarp_coalesce *c = &e->tx.coalesce;
 
-	c->waits = 0;
+	c->found = 0;
 	atomic_inc(&c->sends);
 	spin_unlock(&h->lock);
-	c->send(e);
+	c->send(e, now);
 	/*
 	 * kwarp_coalesce_stop() may be waiting until @sends is 0; after that the stream may be
 	 * freed.
@@ -114,11 +112,12 @@ static void hold_remove(struct kwarp_cq_coalesce *h, struct kwarp_engine *e)
 	if (!e->tx.coalesce.on)
 		return;
 	list_del(&e->tx.coalesce.node);
+	h->held--;
 	WRITE_ONCE(e->tx.coalesce.on, false);
 }
 
 /* End a stream's hold: make the program ring again, and send waiting requests. */
-static void hold_end_stream(struct kwarp_cq_coalesce *h, struct kwarp_engine *e)
+static void hold_end(struct kwarp_cq_coalesce *h, struct kwarp_engine *e, bool now)
 {
 	hold_remove(h, e);
 	/*
@@ -127,7 +126,7 @@ static void hold_end_stream(struct kwarp_cq_coalesce *h, struct kwarp_engine *e)
 	 */
 	smp_mb();
 	if (READ_ONCE(e->sq->ring.hdr->flags) == KWARP_RING_HELD)
-		hold_send(h, e);
+		hold_send(h, e, now);
 }
 
 /*
@@ -142,57 +141,28 @@ static struct kwarp_engine *hold_next_stream(struct kwarp_cq_coalesce *h)
 	return e && e->tx.coalesce.turn != h->turn ? e : NULL;
 }
 
-/* Look at some streams. Return: true if all were looked at in this round. */
-static bool hold_look_at_some(struct kwarp_cq_coalesce *h)
-{
-	u32 looks = KWARP_COALESCE_LOOKS, sends = KWARP_COALESCE_SENDS;
-	struct kwarp_engine *e;
-	enum todo todo;
-
-	while (looks-- && sends && (e = hold_next_stream(h))) {
-		e->tx.coalesce.turn = h->turn;
-		list_move_tail(&e->tx.coalesce.node, &h->streams);
-		todo = hold_look_at(h, e);
-		if (todo == SEND)
-			hold_send(h, e);
-		else if (todo == END_HOLD)
-			hold_end_stream(h, e);
-		sends -= todo != NOTHING;
-	}
-	return !hold_next_stream(h);
-}
-
-/* Decide at the end of a round: does the hold continue, and when is the next round? */
-static void hold_judge(struct kwarp_cq_coalesce *h)
-{
-	h->ends = !kwarp_coalesce_goes_on(h, &h->facts);
-	h->ns = h->facts.forgotten ? h->least : min(2 * h->ns, KWARP_COALESCE_SLOW * h->least);
-	h->facts = (struct kwarp_coalesce_facts) {};
-	h->turn++;
-}
-
-/* End the hold of some streams. Return: true if no stream of the CQ is held any more. */
-static bool hold_end_some(struct kwarp_cq_coalesce *h)
-{
-	u32 n = KWARP_COALESCE_SENDS;
-
-	while (n-- && !list_empty(&h->streams))
-		hold_end_stream(h, list_first_entry(&h->streams, struct kwarp_engine,
-						    tx.coalesce.node));
-	return list_empty(&h->streams);
-}
-
-/* What the timer does each time. Return: nanoseconds until the next time; 0: nothing is held. */
+/*
+ * Look at each stream: one round. Return: nanoseconds until the next round; 0: nothing is held.
+ */
 static u64 hold_look(struct kwarp_cq_coalesce *h)
 {
+	const u64 now = ktime_get_ns();
+	u32 sends = 0;
+	struct kwarp_engine *e;
+
 	lockdep_assert_held(&h->lock);
-	if (!h->ends) {
-		if (!hold_look_at_some(h))
-			return KWARP_COALESCE_PAUSE_NS;
-		hold_judge(h);
+	h->turn++;
+	while ((e = hold_next_stream(h))) {
+		enum todo todo;
+
+		e->tx.coalesce.turn = h->turn;
+		list_move_tail(&e->tx.coalesce.node, &h->streams);
+		todo = hold_look_at(h, e, now);
+		if (todo == SEND)
+			hold_send(h, e, sends++ < KWARP_COALESCE_SENDS);
+		else if (todo == END_HOLD)
+			hold_end(h, e, sends++ < KWARP_COALESCE_SENDS);
 	}
-	if (h->ends && !hold_end_some(h))
-		return KWARP_COALESCE_PAUSE_NS;
 	return list_empty(&h->streams) ? 0 : h->ns;
 }
 
@@ -254,19 +224,12 @@ static bool may_hold(const struct kwarp_engine *e)
 	return test_bit(KWARP_E_TX_OPEN, &e->flags);
 }
 
-/* Start the CQ's timer. Return: false if too many timers of the device run. */
+/* Start the CQ's timer. Return: false if too many timers run already. */
 static bool hold_start_timer(struct kwarp_cq_coalesce *h, const struct kwarp_coalesce *c)
 {
-	struct kwarp_dev *kdev = hold_device(h);
-
-	if (!atomic_add_unless(&kdev->holds, 1, KWARP_MAX_HOLDS))
+	if (!atomic_add_unless(&hold_device(h)->holds, 1, KWARP_MAX_HOLDS))
 		return false;
 	h->runs = true;
-	h->ends = false;
-	h->active = false;
-	h->idle = 0;
-	h->missed = 0;
-	h->least = c->ns;
 	h->ns = c->ns;
 	hrtimer_start(&h->timer, ns_to_ktime(h->ns), HRTIMER_MODE_REL_PINNED_SOFT);
 	return true;
@@ -277,25 +240,16 @@ static void hold_add(struct kwarp_cq_coalesce *h, struct kwarp_engine *e)
 	struct kwarp_coalesce *c = &e->tx.coalesce;
 
 	lockdep_assert_held(&h->lock);
-	c->waits = 0;
-	c->unused = 0;
-	/* A hold that is about to end accepts no more streams. */
-	if (c->on || (h->runs ? h->ends : !hold_start_timer(h, c)))
+	c->found = 0;
+	c->quiet = 0;
+	if (c->on || h->held == KWARP_COALESCE_STREAMS || !(h->runs || hold_start_timer(h, c)))
 		return;
-	h->least = min(h->least, c->ns);
-	c->activity = program_activity(h, e);
-	/* Mark the stream as not looked at in this round. */
-	c->turn = h->turn - 1;
+	h->ns = min(h->ns, c->ns);
+	h->held++;
+	c->activity = program_polls(e);
+	c->turn = h->turn;
 	list_add_tail(&c->node, &h->streams);
 	WRITE_ONCE(c->on, true);
-}
-
-static void count_doorbell(struct kwarp_cq_coalesce *h, int n)
-{
-	spin_lock_bh(&h->lock);
-	h->inside += n;
-	h->rings++;
-	spin_unlock_bh(&h->lock);
 }
 
 /**
@@ -305,47 +259,23 @@ static void count_doorbell(struct kwarp_cq_coalesce *h, int n)
  * The caller sends, and then calls kwarp_coalesce_sent().
  *
  * Context: the runner, process.
- * Return: true: the caller also has to call kwarp_coalesce_returns(), before or after
- * kwarp_coalesce_sent().
  */
-bool kwarp_coalesce_rung(struct kwarp_engine *e)
+void kwarp_coalesce_rung(struct kwarp_engine *e)
 {
 	struct kwarp_coalesce *c = &e->tx.coalesce;
-	u32 prod = READ_ONCE(e->sq->ring.hdr->prod);
 
 	kwarp_assert_runner(e);
 	if (!c->ns)
-		return false;
+		return;
 	c->realtime = poster_is_realtime();
-	if (e->sq->siw) {
-		/*
-		 * If kwarp_coalesce_sent() was not called since the previous doorbell, the two
-		 * count as one, which began when the previous one began.
-		 */
-		if (!c->rung)
-			kwarp_pace_rung(e);
-		c->rung = true;
-		return false;
-	}
 	/*
-	 * @for_waiting: a doorbell was rung for requests that have not been sent. If
-	 * kwarp_coalesce_sent() has not decided about a hold since the previous doorbell, it
-	 * decides once for both, so it is enough that one of them was rung for such requests.
+	 * If kwarp_coalesce_sent() was not called since the previous doorbell, the two count as
+	 * one, which began when the previous one began.
 	 */
-	c->for_waiting = (c->rung && c->for_waiting) || prod != e->sq->next;
+	if (e->sq->siw && !c->rung)
+		kwarp_pace_rung(e);
 	c->rung = true;
-	WRITE_ONCE(c->rung_at, prod);
-	count_doorbell(&e->sq->cq->coalesce, 1);
-	return true;
-}
-
-/*
- * Note that the program returns from its doorbell. Context: process; another context may be the
- * runner.
- */
-void kwarp_coalesce_returns(struct kwarp_engine *e)
-{
-	count_doorbell(&e->sq->cq->coalesce, -1);
+	WRITE_ONCE(c->rung_at, READ_ONCE(e->sq->ring.hdr->prod));
 }
 
 /**
@@ -370,7 +300,9 @@ void kwarp_coalesce_sent(struct kwarp_engine *e)
 	}
 	c->polls = program_polls(e);
 	spin_lock_bh(&h->lock);
-	if (may_hold(e) && kwarp_coalesce_rings(h, c->on && c->for_waiting, c->polls != before))
+	kwarp_coalesce_count(c, e->sq->next - c->counted);
+	c->counted = e->sq->next;
+	if (!c->obey && c->polls != before && may_hold(e))
 		hold_add(h, e);
 	else
 		hold_remove(h, e);
@@ -408,6 +340,10 @@ void kwarp_coalesce_reset(struct kwarp_engine *e)
 	kwarp_assert_runner(e);
 	c->rung = false;
 	c->ns = READ_ONCE(e->kdev->knobs.coalesce_us) * NSEC_PER_USEC;
+	c->counted = e->sq->next;
+	c->obey = KWARP_COALESCE_RARE;
+	c->obey_next = KWARP_COALESCE_RARE;
+	c->good = 0;
 	kwarp_pace_reset(e);
 }
 
@@ -416,7 +352,7 @@ void kwarp_coalesce_reset(struct kwarp_engine *e)
  * @e: engine, zeroed
  * @send: sends waiting requests and sets the ring's flags again; called in softirq
  */
-void kwarp_coalesce_init(struct kwarp_engine *e, void (*send)(struct kwarp_engine *e))
+void kwarp_coalesce_init(struct kwarp_engine *e, void (*send)(struct kwarp_engine *e, bool now))
 {
 	e->tx.coalesce.send = send;
 	kwarp_pace_init(e);
@@ -443,7 +379,7 @@ void kwarp_coalesce_fini_cq(struct kwarp_cq *cq)
 	struct kwarp_cq_coalesce *h = &cq->coalesce;
 
 	might_sleep();
-	WARN_ON_ONCE(!list_empty(&h->streams) || h->inside);
+	WARN_ON_ONCE(!list_empty(&h->streams));
 	hrtimer_cancel(&h->timer);
 	if (h->runs)
 		atomic_dec(&hold_device(h)->holds);

@@ -76,40 +76,46 @@ struct kwarp_pace {
 
 /**
  * struct kwarp_coalesce - is the send queue held? See tx/coalesce.c
- * @send: called by the timer to send what was posted; immutable
- * @ns: time to the timer's first look, nanoseconds; 0: never hold; does not change during a stream
+ * @send: called by the timer to send what was posted: itself (@now), or the work item; immutable
+ * @ns: time between two looks of the timer, nanoseconds; 0: never hold; does not change during a
+ *	stream
  * @rung: a doorbell was rung, and whether to hold the queue after it is still to be decided; the
  *	runner's
- * @for_waiting: that doorbell was rung for entries that the runner had not taken yet; the runner's
  * @realtime: the program that rang has a real-time policy; the runner's
  * @polls: how often the program had polled its CQs at the last decision about a hold; the runner's
  * @rung_at: producer index at the last doorbell; READ_ONCE, since the timer reads it
  * @on: the queue is held, and on its CQ's list; written under that list's lock, READ_ONCE
  *	elsewhere. With libsiw there is no list: the runner sets @on, and the timer clears it, or
  *	the runner after it has stopped the timer
- * @node: entry in the CQ's list of held streams; under the list's lock, as all from here to @turn
- * @activity: number of polls and doorbells up to the timer's last look
- * @waits: number of looks in a row, without a send by the timer, that found a request posted
- *	without a doorbell
- * @unused: number of looks in a row that found no request posted without a doorbell
+ * @counted: @next of the send queue when requests were last counted; the runner's
+ * @node: entry in the CQ's list of held streams; under the list's lock, as all from here to @good
+ * @activity: number of polls up to the timer's last look
+ * @found: when the timer first found the request that is waiting, nanoseconds; 0: none is known
+ * @quiet: number of looks in a row that found neither a waiting request nor a poll
  * @turn: number of the last round in which this stream was looked at
+ * @obey: number of requests that are still to be sent at once before the stream is held
+ * @obey_next: value for @obey after the next hold that ends for a forgotten request
+ * @good: number of requests since @obey was 0, up to KWARP_COALESCE_RARE
  * @sends: number of timer handlers that are in @send now
  * @pace: the state for programs with libsiw, which is used instead of the list and timer of the CQ
  */
 struct kwarp_coalesce {
-	void (*send)(struct kwarp_engine *e);
+	void (*send)(struct kwarp_engine *e, bool now);
 	u64 ns;
 	bool rung;
-	bool for_waiting;
 	bool realtime;
 	bool on;
 	u32 polls;
 	u32 rung_at;
-	u32 activity;
-	u32 waits;
-	u32 unused;
-	u32 turn;
+	u32 counted;
 	struct list_head node;
+	u32 activity;
+	u64 found;
+	u32 quiet;
+	u32 turn;
+	u32 obey;
+	u32 obey_next;
+	u32 good;
 	atomic_t sends;
 	struct kwarp_pace pace;
 };

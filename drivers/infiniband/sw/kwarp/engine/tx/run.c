@@ -230,14 +230,11 @@ static void tx_run(struct kwarp_engine *e, bool for_poster)
 /* The caller has become the runner because a doorbell was rung. */
 static void tx_run_for_poster(struct kwarp_engine *e)
 {
-	bool inside = kwarp_coalesce_rung(e);
-
+	kwarp_coalesce_rung(e);
 	e->stats.s.tx.doorbells++;
 	if (trace_kwarp_doorbell_enabled())
 		trace_kwarp_doorbell(e->ibqp, READ_ONCE(e->sq->ring.hdr->prod));
 	tx_run(e, true);
-	if (inside)
-		kwarp_coalesce_returns(e);
 }
 
 /*
@@ -391,9 +388,10 @@ static void tx_send_in_socket(struct kwarp_engine *e)
 
 /*
  * Called by the timer of coalesce.c or pace.c, which has found requests posted without a doorbell,
- * or wants the ring's flags set so that programs ring again. Context: softirq.
+ * or wants the ring's flags set so that programs ring again. @now: the timer may send itself.
+ * Context: softirq.
  */
-static void tx_send_waiting(struct kwarp_engine *e)
+static void tx_send_waiting(struct kwarp_engine *e, bool now)
 {
 	/*
 	 * The socket stays valid: kwarp_engine_stop() clears e->sock first, and then
@@ -401,7 +399,7 @@ static void tx_send_waiting(struct kwarp_engine *e)
 	 */
 	struct socket *sock = READ_ONCE(e->sock);
 
-	if (sock && !kwarp_tcp_call_locked(sock, tx_send_in_socket, e))
+	if (sock && !(now && kwarp_tcp_call_locked(sock, tx_send_in_socket, e)))
 		kwarp_tx_kick(e, KWARP_TX_FROM_ANY);
 }
 
