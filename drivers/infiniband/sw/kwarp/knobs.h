@@ -65,7 +65,7 @@ struct socket;
  *	that more requests complete when the timer waits longer, it sends after half of
  *	``coalesce_us``, or after all of it while the program continues to post.  The processor time
  *	of the timer is charged to nobody, like the time of TCP when it sends in the softirq of an
- *	acknowledgement.  When softirqs of one processor have sent 1 MiB in a millisecond, doorbells
+ *	acknowledgement.  When softirqs of one processor have sent for half of a tick, doorbells
  *	send at once again.  ``0``: each doorbell sends at once.  Up to 16 streams of a device have
  *	such a timer at a time.
  *

@@ -6,8 +6,8 @@
  * Held: the program posts without ringing its doorbell, and the timer sends. Hold: the time during
  * which a stream is held. Look: one call of that timer, which looks for posted requests. Patient
  * look: it does not send while the program continues to post. Runner: the one context that may send
- * for the stream at a time; if it cannot continue, it hands over to the work item. Share: what the
- * softirqs of one processor may send in a tick (share.h).
+ * for the stream at a time; if it cannot continue, it hands over to the work item. Share: for how
+ * long the softirqs of one processor may send in a tick (share.h).
  */
 #include "pace_fixture.h"
 
@@ -200,7 +200,7 @@ static void test_no_share(struct kunit *test)
 	struct pace_test *t = test->priv;
 
 	KUNIT_ASSERT_TRUE(test, ring_until_held(t));
-	kwarp_softirq_share_now()->spent = KWARP_SHARE_TICK;
+	kwarp_softirq_share_now()->spent = KWARP_SHARE_TICK_NS;
 	pace_post(t, 3);
 	KUNIT_EXPECT_EQ(test, pace_look(t), HRTIMER_NORESTART);
 	KUNIT_EXPECT_FALSE(test, t->e.tx.coalesce.on);

@@ -5,7 +5,7 @@
  * Runner: the one context that may send for the stream at a time. Step: kwarp_tx_step(), which
  * sends one batch (FPDUs collected for one socket call); here it only returns a result that the
  * test has chosen. Round: the runner calls the step once. Budget: the number of rounds, or the
- * amount of work, after which a runner hands over to the work item. Share: what the softirqs of one
+ * time, after which a runner hands over to the work item. Share: for how long the softirqs of one
  * processor may send in a tick (share.h).
  */
 #include "sched_fixture.h"
@@ -22,68 +22,80 @@ static struct kwarp_engine *another(struct kunit *test)
 
 /* ------------------------------------------------------------------- runners */
 
+/* A call in softirq sends for KWARP_TX_SOCKET_NS, and completes the batch that it has begun. */
 static void test_budget(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
 
 	sched_script(t, ARRAY_SIZE(t->script), KWARP_TX_MORE);
+	t->takes = KWARP_TX_SOCKET_NS / 5 + 1;
 	sched_packet(&t->e);
-	KUNIT_EXPECT_EQ(test, t->steps, KWARP_TX_SOCKET_CALL);
+	KUNIT_EXPECT_EQ(test, t->steps, 5);
 	KUNIT_EXPECT_EQ(test, sched_word(t), KWARP_RUN_QUEUED);
 	KUNIT_EXPECT_EQ(test, t->works, 1);
+	KUNIT_EXPECT_EQ(test, kwarp_softirq_share_now()->spent, 5 * t->takes);
 	t->steps = 0;
 	sched_do_work(t);
 	KUNIT_EXPECT_EQ(test, t->steps, KWARP_TX_RUN_BUDGET);
 	KUNIT_EXPECT_EQ(test, t->works, 2);
 	KUNIT_EXPECT_EQ(test, t->delay, 0);
+	KUNIT_EXPECT_EQ_MSG(test, kwarp_softirq_share_now()->spent,
+			    5 * (KWARP_TX_SOCKET_NS / 5 + 1), "a process has its own time");
 }
 
-/*
- * A round that builds a long batch, or that examines many requests, uses up more of the budget than
- * other rounds. One call in softirq may send 1 MiB.
- */
-static void test_budget_of_work(struct kunit *test)
+/* On a machine where one batch takes long, a call in softirq sends that batch only. */
+static void test_budget_of_slow(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
 
 	sched_script(t, ARRAY_SIZE(t->script), KWARP_TX_MORE);
-	t->builds = 64 * 1024;
+	t->takes = 4 * KWARP_TX_SOCKET_NS;
 	sched_packet(&t->e);
-	KUNIT_EXPECT_GE(test, t->steps, 1024 * 1024 / t->builds - 1);
-	KUNIT_EXPECT_LE(test, t->steps, 1024 * 1024 / t->builds + 1);
-	sched_told_jiffies++;
-	t->builds = 0;
-	/* Requests that are examined use up the budget, too, even if nothing is sent for them. */
-	t->looks_at = KWARP_BATCH_EFFORT;
-	t->steps = 0;
-	sched_packet(&t->e);
-	KUNIT_EXPECT_GT(test, t->steps, 1);
-	KUNIT_EXPECT_LT(test, t->steps * t->looks_at, 8 * KWARP_BATCH_EFFORT);
-	/* Process context, here the work item, has its own budget: KWARP_TX_RUN_BUDGET rounds. */
-	t->steps = 0;
-	sched_do_work(t);
-	KUNIT_EXPECT_EQ(test, t->steps, KWARP_TX_RUN_BUDGET);
+	KUNIT_EXPECT_EQ(test, t->steps, 1);
+	KUNIT_EXPECT_EQ(test, t->works, 1);
 }
+
+/* Number of rounds, each of which takes a call's time, until the share is used up. */
+#define SHARE_ROUNDS	DIV_ROUND_UP(KWARP_SHARE_TICK_NS, KWARP_TX_SOCKET_NS)
 
 /*
  * The share limits what is sent because of all packets that are received in a tick: here each
- * packet leads to one round, and after KWARP_SHARE_TICK rounds the work item has to send. The next
- * tick has a new share.
+ * packet leads to one round, until the work item has to send. The next tick has a new share.
  */
 static void test_budget_of_packets(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
 	u32 i;
 
-	for (i = 0; i < 2 * KWARP_SHARE_TICK; i++)
+	t->takes = KWARP_TX_SOCKET_NS;
+	for (i = 0; i < 2 * SHARE_ROUNDS; i++)
 		sched_packet(&t->e);
-	KUNIT_EXPECT_EQ(test, t->steps, KWARP_SHARE_TICK);
+	KUNIT_EXPECT_EQ(test, t->steps, SHARE_ROUNDS);
 	KUNIT_EXPECT_EQ(test, sched_word(t), KWARP_RUN_QUEUED);
 	KUNIT_EXPECT_GT(test, t->works, 0);
 	sched_told_jiffies++;
 	sched_packet(&t->e);
-	KUNIT_EXPECT_EQ(test, t->steps, KWARP_SHARE_TICK + 1);
+	KUNIT_EXPECT_EQ(test, t->steps, SHARE_ROUNDS + 1);
 	KUNIT_EXPECT_EQ(test, sched_word(t), KWARP_RUN_IDLE);
+}
+
+static void tick(struct sched_test *t)
+{
+	sched_told_jiffies++;
+}
+
+/* A call that is longer than a tick counts for the tick in which it ends. */
+static void test_budget_over_tick(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	t->takes = KWARP_SHARE_TICK_NS;
+	t->during = tick;
+	sched_packet(&t->e);
+	KUNIT_EXPECT_EQ(test, t->steps, 1);
+	sched_packet(&t->e);
+	KUNIT_EXPECT_EQ(test, t->steps, 1);
+	KUNIT_EXPECT_EQ(test, t->works, 1);
 }
 
 /*
@@ -96,12 +108,13 @@ static void test_budget_of_streams(struct kunit *test)
 	struct sched_test *t = test->priv;
 	u32 i;
 
-	for (i = 0; i < KWARP_SHARE_TICK; i++)
+	t->takes = KWARP_TX_SOCKET_NS;
+	for (i = 0; i < SHARE_ROUNDS; i++)
 		sched_packet(i & 1 ? other : &t->e);
-	KUNIT_EXPECT_EQ(test, t->steps, KWARP_SHARE_TICK);
+	KUNIT_EXPECT_EQ(test, t->steps, SHARE_ROUNDS);
 	KUNIT_EXPECT_EQ(test, t->works, 0);
 	sched_packet(other);
-	KUNIT_EXPECT_EQ(test, t->steps, KWARP_SHARE_TICK);
+	KUNIT_EXPECT_EQ(test, t->steps, SHARE_ROUNDS);
 	KUNIT_EXPECT_EQ(test, t->works, 1);
 	KUNIT_EXPECT_EQ(test, t->delay, 0);
 }
@@ -324,7 +337,7 @@ static void test_backs_off(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sched_word(t), KWARP_RUN_QUEUED);
 	KUNIT_EXPECT_FALSE(test, t->e.tx.backs_off);
 	t->resched = false;
-	kwarp_softirq_share_now()->spent = KWARP_SHARE_TICK;
+	kwarp_softirq_share_now()->spent = KWARP_SHARE_TICK_NS;
 	sched_packet(&t->e);
 	KUNIT_EXPECT_EQ(test, sched_word(t), KWARP_RUN_QUEUED);
 	KUNIT_EXPECT_TRUE(test, t->e.tx.backs_off);
@@ -336,8 +349,9 @@ static void test_backs_off(struct kunit *test)
 
 static struct kunit_case sched_budget_cases[] = {
 	KUNIT_CASE(test_budget),
-	KUNIT_CASE(test_budget_of_work),
+	KUNIT_CASE(test_budget_of_slow),
 	KUNIT_CASE(test_budget_of_packets),
+	KUNIT_CASE(test_budget_over_tick),
 	KUNIT_CASE(test_budget_of_streams),
 	KUNIT_CASE(test_budget_of_dead),
 	KUNIT_CASE_PARAM(test_held_up, held_up_gen_params),

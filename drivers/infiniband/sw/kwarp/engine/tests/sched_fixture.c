@@ -2,8 +2,8 @@
 /*
  * Fixture of the tests of run.c, which decides which context sends. The code under test is
  * included. Step: kwarp_tx_step(), which sends one batch (FPDUs collected for one socket call);
- * here it only returns a result that the test has chosen. Share: what the softirqs of one processor
- * may send in a tick (share.h).
+ * here it only returns a result that the test has chosen. Share: for how long the softirqs of one
+ * processor may send in a tick (share.h).
  */
 #include "sched_fixture.h"
 
@@ -24,6 +24,7 @@ static bool somebody_waits(void);
 
 bool sched_is_online = true;
 unsigned long sched_told_jiffies;
+u64 sched_told_clock;
 
 #include "../tx/run.c"
 
@@ -114,8 +115,7 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 	u32 i = t->steps++;
 
 	t->in_socket = e->tx.in_socket;
-	e->tx.off += t->builds;
-	e->tx.effort = t->looks_at;
+	sched_told_clock += t->takes;
 	if (!t->head_waits)
 		t->sq.next = READ_ONCE(t->sq.ring.hdr->prod);
 	if (t->during)

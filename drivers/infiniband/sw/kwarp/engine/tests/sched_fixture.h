@@ -17,9 +17,13 @@
 #include <linux/jiffies.h>
 #include <linux/workqueue.h>
 
-/* Value of jiffies for the code under test, and for the inline functions of its headers. */
+#include <linux/sched/clock.h>
+
+/* Values of jiffies and of local_clock() for the code under test, and for its headers. */
 extern unsigned long sched_told_jiffies;
+extern u64 sched_told_clock;
 #define jiffies			sched_told_jiffies
+#define local_clock()		sched_told_clock
 
 /* Rename this suite's functions: other suites of this module define the same names. */
 #define kwarp_tx_init		tested_tx_init
@@ -55,8 +59,7 @@ extern bool sched_is_online;
  * @owned: a process owns the socket
  * @script: results of the first steps; the later ones return KWARP_TX_IDLE
  * @scripted: number of results in @script
- * @builds: octets that each step builds
- * @looks_at: requests that each step examines
+ * @takes: nanoseconds that each step takes
  * @head_waits: the steps take nothing, because the first request waits for a response
  * @during: called during a step
  * @steps: number of steps so far
@@ -77,9 +80,8 @@ struct sched_test {
 	struct kwarp_sq sq;
 	long sock;
 	bool owned;
-	enum kwarp_tx_result script[2 * KWARP_SHARE_TICK];
-	u32 builds;
-	u32 looks_at;
+	enum kwarp_tx_result script[1024];
+	u32 takes;
 	u32 scripted;
 	bool head_waits;
 	void (*during)(struct sched_test *t);

@@ -100,7 +100,8 @@ static void test_consumer_bounded(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
 
-	sched_script(t, KWARP_TX_SOCKET_CALL, KWARP_TX_MORE);
+	sched_script(t, ARRAY_SIZE(t->script), KWARP_TX_MORE);
+	t->takes = 1;
 	this_cpu_write(kwarp_softirq_share.spent, 0);
 	kwarp_tx_kick(&t->e, KWARP_TX_FROM_POSTER);
 	KUNIT_EXPECT_EQ(test, this_cpu_read(kwarp_softirq_share.spent), 0);

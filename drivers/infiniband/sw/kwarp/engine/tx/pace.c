@@ -248,7 +248,7 @@ static bool sq_outstanding(const struct kwarp_engine *e)
  * Does the timer have something to send? If requests wait for the work item, the timer sends them,
  * because a program that polls may keep the worker waiting for the processor. The timer does not
  * send them if the work item waits because memory is short, or because the softirqs of this
- * processor have sent as much as they may in a tick (share.h).
+ * processor have sent for as long as they may in a tick (share.h).
  */
 static enum finding pace_find(const struct kwarp_engine *e)
 {
@@ -279,7 +279,6 @@ static bool pace_posts_on(struct kwarp_engine *e)
 
 	while (p->seen < most && kwarp_siw_posted(e->sq->siw, p->seen))
 		p->seen++;
-	kwarp_softirq_share_now()->spent += (p->seen - before) / KWARP_SHARE_EFFORT;
 	return p->seen != before && p->seen < most;
 }
 
@@ -297,14 +296,14 @@ static bool pace_waits_for_more(struct kwarp_engine *e, enum finding found)
 }
 
 /*
- * Count this look. Return: false if the softirqs of this processor have sent as much as they may in
- * a tick (share.h). Then the hold ends: the program is to ring, and to send in its own time.
+ * Count the time of this look. Return: false if the softirqs of this processor have sent for as
+ * long as they may in a tick (share.h). Then the hold ends: the program is to ring, and to send in
+ * its own time.
  */
-static bool pace_has_share(void)
+static bool pace_has_share(u64 begin)
 {
-	struct kwarp_softirq_share *s = kwarp_softirq_share_now();
-
-	return ++s->spent < KWARP_SHARE_TICK;
+	kwarp_softirq_share_spend(begin);
+	return kwarp_softirq_share_now()->spent < KWARP_SHARE_TICK_NS;
 }
 
 /* Completed requests. The timer reads the count without the queue's lock. */
@@ -318,13 +317,14 @@ static enum hrtimer_restart pace_timer(struct hrtimer *timer)
 {
 	struct kwarp_engine *e = container_of(timer, struct kwarp_engine, tx.coalesce.pace.timer);
 	struct kwarp_coalesce *c = &e->tx.coalesce;
+	const u64 begin = local_clock();
 	enum finding found = pace_find(e);
 	bool goes_on = kwarp_pace_goes_on(&c->pace, sq_completed(e), ktime_get_ns(),
 					  found == NOTHING);
 	bool waits = pace_waits_for_more(e, found);
 	bool sends = found == HANDED_OVER || (found == POSTED && !waits);
 
-	goes_on &= pace_has_share();
+	goes_on &= pace_has_share(begin);
 	if (sends)
 		atomic_long_inc(&e->kdev->coalesce_paced);
 	if (!goes_on) {

@@ -135,7 +135,7 @@ static void tx_wait_for_memory(struct kwarp_engine *e)
 static enum kwarp_tx_result tx_run_round(struct kwarp_engine *e)
 {
 	enum kwarp_tx_result result;
-	u32 seen, next = e->sq->next, off = e->tx.off;
+	u32 seen, next = e->sq->next;
 
 	WRITE_ONCE(e->tx.backs_off, false);
 	/* Programs need not ring while there is a runner. */
@@ -143,10 +143,6 @@ static enum kwarp_tx_result tx_run_round(struct kwarp_engine *e)
 		kwarp_sq_tell(e->sq, 0);
 	seen = kwarp_sq_posted(e->sq);
 	result = kwarp_tx_step(e);
-	if (e->tx.in_share)
-		this_cpu_add(kwarp_softirq_share.spent,
-			     1 + (e->tx.off - off) / KWARP_SHARE_OCTETS +
-				     e->tx.effort / KWARP_SHARE_EFFORT);
 	/* TCP's write_space callback will call kwarp_tx_kick(), so programs need not ring. */
 	if (result == KWARP_TX_BLOCKED) {
 		e->stats.s.tx.blocked++;
@@ -203,7 +199,6 @@ static void tx_run_rounds(struct kwarp_engine *e, int budget, bool for_poster)
 	unsigned int noio = memalloc_noio_save();
 
 	e->tx.in_socket = false;
-	e->tx.in_share = false;
 	while (!tx_run_round_and_leave(e)) {
 		/*
 		 * Do not let the scheduler stop the runner: no other context could send until it
@@ -238,31 +233,33 @@ static void tx_run_for_poster(struct kwarp_engine *e)
 }
 
 /*
- * The caller has become the runner with the socket's spinlock held. Work is limited for this call
+ * The caller has become the runner with the socket's spinlock held. Time is limited for this call
  * and, since each received packet may lead here, for the tick.
  */
 static void tx_run_in_socket(struct kwarp_engine *e)
 {
-	struct kwarp_softirq_share *s = kwarp_softirq_share_now();
-	struct kwarp_tx *tx = &e->tx;
-	const u32 end = min(s->spent + KWARP_TX_SOCKET_CALL, KWARP_SHARE_TICK);
+	const u32 spent = min_t(u32, kwarp_softirq_share_now()->spent, KWARP_SHARE_TICK_NS);
+	const u32 limit = min_t(u32, KWARP_TX_SOCKET_NS, KWARP_SHARE_TICK_NS - spent);
+	const u64 begin = local_clock();
+	bool goes_on = limit && !atomic_read(&e->tx.claims), left = false;
 
-	tx->in_socket = true;
-	tx->in_share = true;
-	do {
-		if (s->spent >= end || atomic_read(&tx->claims) || kwarp_tx_in_vain(e)) {
-			WRITE_ONCE(tx->backs_off, s->spent >= KWARP_SHARE_TICK);
-			tx_hand_over(e);
-			return;
-		}
-	} while (!tx_run_round_and_leave(e));
+	e->tx.in_socket = true;
+	while (goes_on) {
+		left = tx_run_round_and_leave(e);
+		goes_on = !left && local_clock() - begin < limit &&
+			  !atomic_read(&e->tx.claims) && !kwarp_tx_in_vain(e);
+	}
+	kwarp_softirq_share_spend(begin);
+	if (left)
+		return;
+	WRITE_ONCE(e->tx.backs_off, kwarp_softirq_share_now()->spent >= KWARP_SHARE_TICK_NS);
+	tx_hand_over(e);
 }
 
 /* The caller is the runner for a kernel consumer and has the socket lock: two rounds at most. */
 static void tx_run_for_consumer(struct kwarp_engine *e)
 {
 	e->tx.in_socket = true;
-	e->tx.in_share = false;
 	if (!tx_run_round_and_leave(e) && !tx_run_round_and_leave(e))
 		tx_hand_over(e);
 }

@@ -6,6 +6,8 @@
 #ifndef KWARP_ENGINE_TX_RUN_H
 #define KWARP_ENGINE_TX_RUN_H
 
+#include <linux/time64.h>
+
 #include "../types.h"
 
 /*
@@ -18,10 +20,10 @@
  */
 #define KWARP_TX_CLAIM_BUDGET	1
 /*
- * The limit for one call that sends with the socket's spinlock held, in units of share.h (4 KiB
- * each, so 1 MiB). Other tasks wait for the processor during such a call.
+ * The limit for one call that sends with the socket's spinlock held, nanoseconds; one batch more is
+ * completed. Other tasks wait for the processor during such a call.
  */
-#define KWARP_TX_SOCKET_CALL	256
+#define KWARP_TX_SOCKET_NS	(250 * NSEC_PER_USEC)
 
 enum kwarp_tx_from {
 	KWARP_TX_FROM_ANY,	/* any context: the work item is queued, and sends */

@@ -1,29 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Limits what the softirqs of one processor may send in a tick, for all streams together: about 1
- * MiB for each millisecond. While softirqs send, other tasks wait for the processor, and the time
- * is charged to no task.
+ * Limits the time for which the softirqs of one processor may send, in each tick, for all streams
+ * together. Meanwhile other tasks wait for the processor, and the time is charged to no task. Time
+ * and not octets, because a copy with CRC takes ten times as long on one machine as on another.
  */
 #ifndef KWARP_ENGINE_TX_SHARE_H
 #define KWARP_ENGINE_TX_SHARE_H
 
 #include <linux/jiffies.h>
+#include <linux/minmax.h>
 #include <linux/percpu.h>
+#include <linux/sched/clock.h>
 #include <linux/types.h>
 
-/*
- * Costs are counted in units: one for each call of kwarp_tx_step() or of the timer of pace.c, and
- * one more for each KWARP_SHARE_OCTETS octets sent and each KWARP_SHARE_EFFORT requests examined.
- * KWARP_SHARE_TICK is the limit for one tick.
- */
-#define KWARP_SHARE_TICK	(256 * 1000 / HZ)
-#define KWARP_SHARE_OCTETS	4096
-#define KWARP_SHARE_EFFORT	8
+/* The limit for one tick, nanoseconds. What was begun is completed: one batch is sent in excess. */
+#define KWARP_SHARE_TICK_NS	(TICK_NSEC / 2)
 
 /**
  * struct kwarp_softirq_share - what this processor's softirqs have used in a tick
  * @tick: the tick, low 32 bits of jiffies
- * @spent: units used in that tick
+ * @spent: nanoseconds used in that tick
  */
 struct kwarp_softirq_share {
 	u32 tick;
@@ -45,6 +41,17 @@ static inline struct kwarp_softirq_share *kwarp_softirq_share_now(void)
 		s->spent = 0;
 	}
 	return s;
+}
+
+/*
+ * Count the time since @begin, a value of local_clock(). If the tick has changed meanwhile, all of
+ * it counts for the present one. Context: softirqs off.
+ */
+static inline void kwarp_softirq_share_spend(u64 begin)
+{
+	struct kwarp_softirq_share *s = kwarp_softirq_share_now();
+
+	s->spent = min_t(u64, U32_MAX, s->spent + (local_clock() - begin));
 }
 
 #endif /* KWARP_ENGINE_TX_SHARE_H */

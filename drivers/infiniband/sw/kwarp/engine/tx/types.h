@@ -2,8 +2,8 @@
 /*
  * Transmit side of a stream. Runner: the one context that may send for the stream at a time, see
  * run.c. Step: kwarp_tx_step(), which sends one batch (FPDUs collected for one socket call).
- * Answer: a Read Response or Atomic Response that we send. Softirqs' share: what the softirqs of
- * one processor may send in a tick (share.h).
+ * Answer: a Read Response or Atomic Response that we send. Softirqs' share: for how long the
+ * softirqs of one processor may send in a tick (share.h).
  */
 #ifndef KWARP_ENGINE_TX_TYPES_H
 #define KWARP_ENGINE_TX_TYPES_H
@@ -64,7 +64,6 @@ struct kwarp_tx_msg {
  * @home: processor that @work runs on; negative: any; immutable
  * @in_socket: this runner was called with the socket's spinlock held, while no process owns the
  *	socket: nothing may sleep
- * @in_share: what this runner sends is counted against the softirqs' share of its processor
  * @crc: generate CRCs
  * @markers: insert markers
  * @align: begin TCP segments with an FPDU, at the price of more and smaller packets
@@ -98,7 +97,6 @@ struct kwarp_tx {
 	int home;
 
 	bool in_socket;
-	bool in_share;
 	bool crc;
 	bool markers;
 	bool align;
