@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwflip: a program that changes the producer index of its send queue all the time, while nothing
+ * can be sent.
+ *
+ *	kwflip -a addr -p port [-n sends]
+ *
+ * The peer accepts a connection and answers nothing (mpa.py). The first request is a Read, and the
+ * second, a fenced Send, waits for the Read's response for ever. Then more Sends are posted, each
+ * with a doorbell, and a second thread stores other valid values into the index. The suite counts
+ * how often the kernel's work item runs meanwhile.
+ */
+#include "kwcm.h"
+#include "kwtest.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CONNECT_MS	20000
+#define DEPTH		64
+#define FLIP_US		20000	/* time between two doorbells */
+
+static const char *addr, *port = "7175";
+static unsigned int sends = 26;
+
+/* The ring whose producer index is @posted; the index is its first word. */
+static volatile uint32_t *find_ring(uint32_t posted)
+{
+	FILE *f = fopen("/proc/self/maps", "r");
+	volatile uint32_t *ring = NULL;
+	unsigned long from, to;
+	char line[512], perms[8];
+
+	if (!f)
+		kw_die(KW_SETUP, "cannot read the list of mappings");
+	while (!ring && fgets(line, sizeof(line), f)) {
+		if (!strstr(line, "/dev/infiniband/uverbs") ||
+		    sscanf(line, "%lx-%lx %7s", &from, &to, perms) != 3 || perms[1] != 'w')
+			continue;
+		if (*(volatile uint32_t *)from == posted)
+			ring = (volatile uint32_t *)from;
+	}
+	fclose(f);
+	if (!ring)
+		kw_die(KW_SETUP, "no ring has %u requests", posted);
+	return ring;
+}
+
+static void *flip(void *arg)
+{
+	volatile uint32_t *prod = arg;
+	uint32_t i = 0;
+
+	for (;;)
+		*prod = 2 + i++ % (DEPTH - 2);
+	return NULL;
+}
+
+static struct rdma_cm_id *connect_peer(void)
+{
+	struct ibv_qp_init_attr a = {
+		.qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = DEPTH, .max_recv_wr = 1, .max_send_sge = 1,
+			 .max_recv_sge = 1 },
+	};
+	struct rdma_conn_param param = { .initiator_depth = 1, .responder_resources = 1 };
+	struct rdma_cm_id *id = kwcm_resolve(addr, port);
+	struct kwcm_event ev;
+
+	a.send_cq = ibv_create_cq(id->verbs, 2 * DEPTH, NULL, NULL, 0);
+	a.recv_cq = a.send_cq;
+	if (!a.send_cq || rdma_create_qp(id, id->pd, &a) || rdma_connect(id, &param) ||
+	    kwcm_expect(id->channel, RDMA_CM_EVENT_ESTABLISHED, CONNECT_MS, &ev))
+		kw_die(KW_SETUP, "cannot connect");
+	return id;
+}
+
+static void post_wr(struct rdma_cm_id *id, struct ibv_mr *mr, enum ibv_wr_opcode op, int flags)
+{
+	struct ibv_sge sge = { (uintptr_t)mr->addr, 64, mr->lkey };
+	struct ibv_send_wr *bad, wr = {
+		.opcode = op, .sg_list = &sge, .num_sge = 1, .send_flags = flags,
+	};
+
+	if (ibv_post_send(id->qp, &wr, &bad))
+		kw_die(KW_LOST, "cannot post: %s", strerror(errno));
+}
+
+int main(int argc, char **argv)
+{
+	static const char usage[] = "kwflip -a addr [-p port] [-n sends]";
+	const struct kw_option table[] = {
+		KW_TEXT('a', addr),
+		KW_TEXT('p', port),
+		KW_NUMBER('n', sends, 1, DEPTH - 4),
+		{ 0 }
+	};
+	struct rdma_cm_id *id;
+	struct ibv_mr *mr;
+	pthread_t thread;
+	unsigned int i;
+
+	kw_prog = "kwflip";
+	if (kw_options(argc, argv, table, usage) != argc || !addr)
+		kw_usage(usage);
+	id = connect_peer();
+	mr = ibv_reg_mr(id->pd, kw_zalloc(4096), 4096, IBV_ACCESS_LOCAL_WRITE);
+	if (!mr)
+		kw_die(KW_SETUP, "cannot register memory");
+	post_wr(id, mr, IBV_WR_RDMA_READ, 0);
+	post_wr(id, mr, IBV_WR_SEND, IBV_SEND_FENCE);
+	if (pthread_create(&thread, NULL, flip, (void *)find_ring(2)))
+		kw_die(KW_SETUP, "no thread");
+	for (i = 0; i < sends; i++) {
+		post_wr(id, mr, IBV_WR_SEND, 0);
+		usleep(FLIP_US);
+	}
+	kw_say("%u doorbells", sends);
+	/* The end of the process ends the connection. */
+	return KW_OK;
+}
