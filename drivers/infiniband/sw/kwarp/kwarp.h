@@ -95,8 +95,7 @@ struct kwarp_knobs {
  * @adder: task that is registering the device, or NULL; READ_ONCE, only compared with current
  * @knobs: tunables
  * @names_lock: protects the congestion control's name in @knobs, and @congestion_pin
- * @congestion_pin: socket that uses the congestion control of the knob, so that its module stays
- *	loaded; or NULL
+ * @congestion_pin: socket that keeps the module of the knob's congestion control loaded, or NULL
  * @debug: the device's folder in debugfs, see debug.c
  * @qps: maps a QP number to struct kwarp_qp_refs; entries are RCU-freed
  * @stags: maps an STag index (24 bits) to struct kwarp_mr; entries are RCU-freed
@@ -118,11 +117,12 @@ struct kwarp_knobs {
  * @paced: number of streams with a timer for libsiw's requests, up to KWARP_MAX_PACED
  * @holds: number of CQs with a timer for forgotten requests, up to KWARP_MAX_HOLDS
  * @pages: buffers for payload that may be used again, see engine/tx/pages.h
- * @pages.lock: protects the other fields of @pages; any context but hard interrupt, bottom
- *	halves off
+ * @pages.lock: protects the rest of @pages; any context but hard interrupt, bottom halves off
  * @pages.ring: ring of buffers; the offset of a buffer is its first octet not yet used
  * @pages.first: oldest entry of the ring
  * @pages.n: number of entries in use
+ * @pages.used: a page was returned to the ring since @pages.work has last run
+ * @pages.work: empties the ring when it is not used any more; pending while the ring has pages
  * @cm: connection management's objects on this device, see cm/types.h
  * @cm.lock: protects the other fields of @cm, except @cm.new_lock, @cm.new_qps and @cm.no_qp
  * @cm.eps: endpoints (objects for connections) that may still use the device
@@ -175,6 +175,8 @@ struct kwarp_dev {
 		struct page_frag ring[KWARP_PAGES];
 		u32 first;
 		u32 n;
+		bool used;
+		struct delayed_work work;
 	} pages;
 
 	struct {

@@ -8,7 +8,19 @@
  */
 #include <kunit/test.h>
 
+#include <linux/workqueue.h>
+
 #define skb_page_frag_refill	alloc_large
+#define queue_delayed_work	note_work
+#define kwarp_wq		system_wq
+
+static u32 queued;
+
+static void note_work(struct workqueue_struct *wq, struct delayed_work *work, unsigned long delay)
+{
+	queued++;
+}
+
 #include "../tx/pages.c"
 
 #define LARGE_ORDER	get_order(LARGE)
@@ -41,6 +53,7 @@ static int pages_test_init(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, t->kdev);
 	kwarp_pages_init(t->kdev);
 	allocated = 0;
+	queued = 0;
 	order = LARGE_ORDER;
 	test->priv = t;
 	return 0;
@@ -70,6 +83,33 @@ static struct page *use_up(struct kunit *test, bool large, bool hold)
 	if (hold)
 		get_page(t->frag.page);
 	return t->frag.page;
+}
+
+/*
+ * A ring that was not used since the work item has last run is emptied, also of pages in flight;
+ * the work item is queued as long as the ring has pages.
+ */
+static void test_unused(struct kunit *test)
+{
+	struct pages_test *t = test->priv;
+	struct page *page = NULL;
+	u32 i;
+
+	for (i = 0; i < 3; i++) {
+		page = use_up(test, true, false);
+		kwarp_pages_put(t->kdev, &t->frag);
+		KUNIT_EXPECT_EQ(test, queued, 2 * i + 1);
+		pages_work(&t->kdev->pages.work.work);
+		KUNIT_EXPECT_EQ(test, queued, 2 * i + 2);
+		KUNIT_EXPECT_EQ(test, t->kdev->pages.n, 1);
+	}
+	KUNIT_EXPECT_EQ(test, allocated, 1);
+	get_page(page);
+	pages_work(&t->kdev->pages.work.work);
+	KUNIT_EXPECT_EQ(test, queued, 2 * i);
+	KUNIT_EXPECT_EQ(test, t->kdev->pages.n, 0);
+	KUNIT_EXPECT_EQ(test, page_ref_count(page), 1);
+	put_page(page);
 }
 
 /* With nothing in flight the same page is used again and again. */
@@ -240,6 +280,7 @@ static void test_busy_not_taken(struct kunit *test)
 }
 
 static struct kunit_case pages_cases[] = {
+	KUNIT_CASE(test_unused),
 	KUNIT_CASE(test_same_page),
 	KUNIT_CASE(test_in_flight),
 	KUNIT_CASE(test_stuck),

@@ -6,9 +6,11 @@
 #include "pages.h"
 
 #include <linux/mm.h>
+#include <linux/workqueue.h>
 #include <net/sock.h>
 
 #include "../../kwarp.h"
+#include "../../wq.h"
 
 /* Size of a large (compound) page, as skb_page_frag_refill() allocates it if it can. */
 #define LARGE		max_t(size_t, SZ_32K, PAGE_SIZE)
@@ -16,6 +18,8 @@
 #define ROOM_MIN	SZ_4K
 /* Number of entries examined at each end of the ring. */
 #define TRIES		4
+/* A ring that nobody has used for this time is emptied; for twice this time at most. */
+#define UNUSED		(5 * HZ)
 
 /*
  * Is the page a large one? A smaller one belongs to small traffic, or was allocated when no large
@@ -40,11 +44,6 @@ static bool page_is_worth_keeping(const struct page_frag *frag)
 	       page_to_nid(frag->page) == numa_mem_id();
 }
 
-void kwarp_pages_init(struct kwarp_dev *kdev)
-{
-	spin_lock_init(&kdev->pages.lock);
-}
-
 static struct page_frag pages_pop(struct kwarp_dev *kdev)
 {
 	struct page_frag frag = kdev->pages.ring[kdev->pages.first];
@@ -59,9 +58,43 @@ static void pages_push(struct kwarp_dev *kdev, const struct page_frag *frag)
 	kdev->pages.ring[(kdev->pages.first + kdev->pages.n++) % KWARP_PAGES] = *frag;
 }
 
+/* Take the oldest page out of the ring. Return: NULL: the ring was used since the last call. */
+static struct page *pages_take_unused(struct kwarp_dev *kdev)
+{
+	struct page *page = NULL;
+
+	spin_lock_bh(&kdev->pages.lock);
+	if (!kdev->pages.used && kdev->pages.n)
+		page = pages_pop(kdev).page;
+	spin_unlock_bh(&kdev->pages.lock);
+	return page;
+}
+
+/* Empty the ring if it was not used since the previous call, else look again later. */
+static void pages_work(struct work_struct *work)
+{
+	struct kwarp_dev *kdev = container_of(work, struct kwarp_dev, pages.work.work);
+	struct page *page;
+
+	while ((page = pages_take_unused(kdev)))
+		put_page(page);
+	spin_lock_bh(&kdev->pages.lock);
+	kdev->pages.used = false;
+	if (kdev->pages.n)
+		queue_delayed_work(kwarp_wq, &kdev->pages.work, UNUSED);
+	spin_unlock_bh(&kdev->pages.lock);
+}
+
+void kwarp_pages_init(struct kwarp_dev *kdev)
+{
+	spin_lock_init(&kdev->pages.lock);
+	INIT_DELAYED_WORK(&kdev->pages.work, pages_work);
+}
+
 /* Free the ring. The device has no streams any more. */
 void kwarp_pages_fini(struct kwarp_dev *kdev)
 {
+	cancel_delayed_work_sync(&kdev->pages.work);
 	while (kdev->pages.n)
 		put_page(pages_pop(kdev).page);
 }
@@ -138,8 +171,11 @@ static void pages_keep(struct kwarp_dev *kdev, const struct page_frag *frag)
 	struct page_frag old = { };
 
 	spin_lock_bh(&kdev->pages.lock);
+	kdev->pages.used = true;
 	if (kdev->pages.n == KWARP_PAGES)
 		old = pages_pop(kdev);
+	else if (!kdev->pages.n)
+		queue_delayed_work(kwarp_wq, &kdev->pages.work, UNUSED);
 	pages_push(kdev, frag);
 	spin_unlock_bh(&kdev->pages.lock);
 	if (old.page)

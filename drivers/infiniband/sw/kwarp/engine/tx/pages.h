@@ -10,8 +10,8 @@
  * TCP has got are never overwritten while a reference is left.
  *
  * The ring grows, up to KWARP_PAGES, while all of its pages are referenced elsewhere. The pages are
- * freed with the RDMA device. A stream with little traffic does not use the ring: it allocates
- * single pages, so that an idle connection keeps one page at most.
+ * freed when the ring has not been used for some seconds. A stream with little traffic does not use
+ * the ring: it allocates single pages, so that an idle connection keeps one page at most.
  */
 #ifndef KWARP_ENGINE_TX_PAGES_H
 #define KWARP_ENGINE_TX_PAGES_H
