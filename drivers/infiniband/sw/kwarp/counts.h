@@ -112,4 +112,35 @@ struct kwarp_stats {
 	atomic_long_t term_received[KWARP_STATS_ERRORS];
 };
 
+/**
+ * struct kwarp_timers - coalescing timers of a device, or of a program that has opened it; limited,
+ *	because their processor time is charged to nobody; atomic counts
+ * @holds: CQs with a timer for forgotten requests (engine/tx/coalesce.h)
+ * @paced: streams with a timer for libsiw's requests (engine/tx/pace.h)
+ */
+struct kwarp_timers {
+	atomic_t holds;
+	atomic_t paced;
+};
+
+/*
+ * Count a timer: in @own, of the program, and in @all, of the device. Return: false: one of the two
+ * is at its limit.
+ */
+static inline bool kwarp_timers_get(atomic_t *own, int own_max, atomic_t *all, int max)
+{
+	if (!atomic_add_unless(own, 1, own_max))
+		return false;
+	if (atomic_add_unless(all, 1, max))
+		return true;
+	atomic_dec(own);
+	return false;
+}
+
+static inline void kwarp_timers_put(atomic_t *own, atomic_t *all)
+{
+	atomic_dec(own);
+	atomic_dec(all);
+}
+
 #endif /* KWARP_COUNTS_H */

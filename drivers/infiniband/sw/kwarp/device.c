@@ -42,7 +42,7 @@ static void dealloc_driver(struct ib_device *ibdev)
 	kwarp_device_untrack(kdev);
 	cancel_work_sync(&kdev->port_work);
 	kwarp_engine_fini_device(kdev);
-	WARN_ON(atomic_read(&kdev->holds) || atomic_read(&kdev->paced));
+	WARN_ON(atomic_read(&kdev->timers.holds) || atomic_read(&kdev->timers.paced));
 	WARN_ON(!xa_empty(&kdev->qps));
 	WARN_ON(!xa_empty(&kdev->stags));
 	xa_destroy(&kdev->qps);

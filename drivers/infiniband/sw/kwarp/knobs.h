@@ -66,8 +66,8 @@ struct socket;
  *	``coalesce_us``, or after all of it while the program continues to post.  The processor time
  *	of the timer is charged to nobody, like the time of TCP when it sends in the softirq of an
  *	acknowledgement.  When softirqs of one processor have sent for half of a tick, doorbells
- *	send at once again.  ``0``: each doorbell sends at once.  Up to 16 streams of a device have
- *	such a timer at a time.
+ *	send at once again.  ``0``: each doorbell sends at once.  Up to 16 streams of a device, and
+ *	8 of a program, have such a timer at a time.
  *
  * @congestion (a name of ``net.ipv4.tcp_available_congestion_control``): TCP's congestion control
  *	for the link's connections.  ``default`` is that of the network namespace.

@@ -114,8 +114,7 @@ struct kwarp_knobs {
  * @stashes: number of FPDUs that kwarp has kept so far for the reason given at @stashes_now
  * @coalesce_timeouts: times that the timer of a CQ has sent forgotten requests
  * @coalesce_paced: times that a timer has sent requests of libsiw, see engine/tx/pace.h
- * @paced: number of streams with a timer for libsiw's requests, up to KWARP_MAX_PACED
- * @holds: number of CQs with a timer for forgotten requests, up to KWARP_MAX_HOLDS
+ * @timers: coalescing timers of all programs, up to KWARP_MAX_HOLDS and KWARP_MAX_PACED
  * @pages: buffers for payload that may be used again, see engine/tx/pages.h
  * @pages.lock: protects the rest of @pages; any context but hard interrupt, bottom halves off
  * @pages.ring: ring of buffers; the offset of a buffer is its first octet not yet used
@@ -167,8 +166,7 @@ struct kwarp_dev {
 	atomic_long_t stashes;
 	atomic_long_t coalesce_timeouts;
 	atomic_long_t coalesce_paced;
-	atomic_t paced;
-	atomic_t holds;
+	struct kwarp_timers timers;
 
 	struct {
 		spinlock_t lock;	/* protects members of pages */

@@ -175,11 +175,13 @@
  * because the timer's processor time is charged to nobody.
  */
 #define KWARP_MAX_HOLDS		256
+#define KWARP_MAX_USER_HOLDS	16	/* of one program, so that it cannot take all */
 /*
  * Number of streams of a device that may have a timer for libsiw's requests at a time
  * (engine/tx/pace.h).  libsiw is the libibverbs provider of siw.  The limit is smaller than
  * KWARP_MAX_HOLDS, because this timer runs more often, and sends the requests that it finds.
  */
 #define KWARP_MAX_PACED		16
+#define KWARP_MAX_USER_PACED	8	/* of one program */
 
 #endif /* KWARP_LIMITS_H */

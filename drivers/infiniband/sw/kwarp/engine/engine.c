@@ -87,11 +87,12 @@ struct kwarp_stats_stream *kwarp_engine_stats(struct kwarp_engine *e)
 
 /*
  * Set up coalescing in a CQ: requests that a program posts one by one are sent together. All
- * engines whose requests complete in that CQ share one state and one timer.
+ * engines whose requests complete in that CQ share one state and one timer. @user: timers of the
+ * program that has the CQ; NULL: a kernel consumer.
  */
-void kwarp_engine_init_cq(struct kwarp_cq *cq)
+void kwarp_engine_init_cq(struct kwarp_cq *cq, struct kwarp_timers *user)
 {
-	kwarp_coalesce_init_cq(cq);
+	kwarp_coalesce_init_cq(cq, user);
 }
 
 /*

@@ -82,7 +82,7 @@ struct kwarp_engine_info {
 void kwarp_engine_init_device(struct kwarp_dev *kdev);
 void kwarp_engine_fini_device(struct kwarp_dev *kdev);
 
-void kwarp_engine_init_cq(struct kwarp_cq *cq);
+void kwarp_engine_init_cq(struct kwarp_cq *cq, struct kwarp_timers *user);
 void kwarp_engine_fini_cq(struct kwarp_cq *cq);
 
 void kwarp_engine_init(struct kwarp_engine *e, const struct kwarp_engine_ops *ops);

@@ -16,12 +16,14 @@
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 
+#include "../counts.h"
 #include "ring.h"
 
 struct rdma_user_mmap_entry;
 
 /**
  * struct kwarp_cq_coalesce - the held send queues whose requests complete in one CQ
+ * @user: timers of the program that has the CQ; NULL: a kernel consumer has it; immutable
  * @lock: protects all that follows, and those fields of the streams in @streams that belong to the
  *	hold; any context but hard interrupt, bottom halves off; no other lock of kwarp is taken
  *	under it
@@ -34,6 +36,7 @@ struct rdma_user_mmap_entry;
  * @runs: @timer is armed, or its function is running
  */
 struct kwarp_cq_coalesce {
+	struct kwarp_timers *user;
 	spinlock_t lock;		/* all fields below */
 	struct list_head streams;
 	u32 held;

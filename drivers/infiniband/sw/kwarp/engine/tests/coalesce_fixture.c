@@ -82,7 +82,7 @@ int coalesce_test_init(struct kunit *test)
 	t->rcq = test_cq_new(test, 64);
 	t->hold = &t->scq->cq.coalesce;
 	t->scq->cq.ibcq.device = &kdev->ibdev;
-	kwarp_coalesce_init_cq(&t->scq->cq);
+	kwarp_coalesce_init_cq(&t->scq->cq, &t->user);
 	kdev->knobs.coalesce_us = TEST_US;
 	coalesce_told_resolution = 1;
 	t->now = NSEC_PER_SEC;
@@ -102,7 +102,8 @@ void coalesce_test_exit(struct kunit *test)
 		kwarp_coalesce_stop(&t->s[i].e);
 	KUNIT_EXPECT_TRUE(test, list_empty(&t->hold->streams));
 	kwarp_coalesce_fini_cq(&t->scq->cq);
-	KUNIT_EXPECT_EQ(test, atomic_read(&t->s[0].e.kdev->holds), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->s[0].e.kdev->timers.holds), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->user.holds), 0);
 }
 
 void coalesce_poll(struct test_cq *cq)
@@ -152,7 +153,7 @@ u64 coalesce_look_now(struct coalesce_test *t)
 	spin_lock_bh(&t->hold->lock);
 	ns = hold_look(t->hold);
 	if (!ns && t->hold->runs)
-		atomic_dec(&t->s[0].e.kdev->holds);
+		kwarp_timers_put(&t->user.holds, &t->s[0].e.kdev->timers.holds);
 	t->hold->runs = ns;
 	spin_unlock_bh(&t->hold->lock);
 	return ns;

@@ -66,6 +66,7 @@ struct stream {
  * @s: the streams
  * @scq: CQ in which their requests complete
  * @rcq: CQ in which their receives complete
+ * @user: timers of the program
  * @hold: the coalescing state of @scq, which is under test
  * @slow_us: microseconds that a send of the timer takes
  * @now: time that ktime_get_ns() returns; 0: the real time
@@ -74,6 +75,7 @@ struct coalesce_test {
 	struct stream s[STREAMS];
 	struct test_cq *scq;
 	struct test_cq *rcq;
+	struct kwarp_timers user;
 	struct kwarp_cq_coalesce *hold;
 	u32 slow_us;
 	u64 now;

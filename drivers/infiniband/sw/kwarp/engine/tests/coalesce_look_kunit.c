@@ -193,16 +193,32 @@ static void test_not_quiet(struct kunit *test)
 	}
 }
 
+/* If too many timers of the program run, no stream is held, and the device's timers are left. */
+static void test_user_max(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+
+	atomic_set(&t->user.holds, KWARP_MAX_USER_HOLDS);
+	coalesce_poll(t->scq);
+	KUNIT_EXPECT_FALSE(test, coalesce_held_after_ring(t));
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->user.holds), KWARP_MAX_USER_HOLDS);
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->s[0].e.kdev->timers.holds), 0);
+	atomic_set(&t->user.holds, 0);
+	coalesce_hold(test, &t->s[0]);
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->user.holds), 1);
+}
+
 /* If too many timers of the device run, no stream is held: each doorbell sends at once. */
 static void test_max(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
-	atomic_t *holds = &t->s[0].e.kdev->holds;
+	atomic_t *holds = &t->s[0].e.kdev->timers.holds;
 
 	atomic_set(holds, KWARP_MAX_HOLDS);
 	coalesce_poll(t->scq);
 	KUNIT_EXPECT_FALSE(test, coalesce_held_after_ring(t));
 	KUNIT_EXPECT_EQ(test, atomic_read(holds), KWARP_MAX_HOLDS);
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->user.holds), 0);
 	atomic_set(holds, 0);
 	coalesce_hold(test, &t->s[0]);
 	KUNIT_EXPECT_EQ(test, atomic_read(holds), 1);
@@ -246,6 +262,7 @@ static struct kunit_case coalesce_look_cases[] = {
 	KUNIT_CASE_PARAM(test_others_work, other_gen_params),
 	KUNIT_CASE(test_quiet),
 	KUNIT_CASE(test_not_quiet),
+	KUNIT_CASE(test_user_max),
 	KUNIT_CASE(test_max),
 	KUNIT_CASE(test_many),
 	{}

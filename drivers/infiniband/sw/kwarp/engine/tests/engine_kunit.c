@@ -106,7 +106,7 @@ void door_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 	    from == KWARP_TX_FROM_PROCESS ? "send" : "?");
 }
 
-void door_coalesce_init_cq(struct kwarp_cq *cq)
+void door_coalesce_init_cq(struct kwarp_cq *cq, struct kwarp_timers *user)
 {
 }
 

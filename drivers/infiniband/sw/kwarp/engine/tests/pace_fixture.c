@@ -165,6 +165,8 @@ int pace_test_init(struct kunit *test)
 	t->now = NSEC_PER_SEC;
 	t->e.kdev = kdev;
 	t->e.sq = &t->sq;
+	t->sq.cq = &t->cq;
+	t->cq.coalesce.user = &t->user;
 	test_ring_init(test, &t->sq.ring, 64, 256);
 	t->sq.ring.hdr->flags = KWARP_RING_NEED_KICK;
 	t->sq.max_wr = 64;
@@ -187,6 +189,7 @@ void pace_test_exit(struct kunit *test)
 		return;
 	kwarp_pace_stop(&t->e);
 	KUNIT_EXPECT_FALSE(test, hrtimer_active(&t->e.tx.coalesce.pace.timer));
-	KUNIT_EXPECT_EQ(test, atomic_read(&t->e.kdev->paced), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->e.kdev->timers.paced), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->user.paced), 0);
 	kwarp_siw_free_wq(t->sq.siw);
 }

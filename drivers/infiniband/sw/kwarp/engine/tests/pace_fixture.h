@@ -44,6 +44,8 @@ void pace_test_end_hold(struct kwarp_engine *e);
  * struct pace_test - one stream
  * @e: engine
  * @sq: its send queue
+ * @cq: the CQ of its requests; only @coalesce.user is used
+ * @user: timers of the program
  * @sends: number of times that the timer has sent
  * @unfinished: requests that were taken from the program's ring and have not completed
  * @now: time that ktime_get_ns() returns; 0: the real time
@@ -51,6 +53,8 @@ void pace_test_end_hold(struct kwarp_engine *e);
 struct pace_test {
 	struct kwarp_engine e;
 	struct kwarp_sq sq;
+	struct kwarp_cq cq;
+	struct kwarp_timers user;
 	u32 sends;
 	u32 unfinished;
 	u64 now;

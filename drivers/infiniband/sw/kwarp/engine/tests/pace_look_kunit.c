@@ -42,7 +42,7 @@ static void test_look(struct kunit *test)
 	 */
 	t->e.tx.coalesce.pace.looked[0] = (struct kwarp_pace_sum) { 4000, KWARP_PACE_TRIAL_NS };
 	t->e.tx.coalesce.pace.chosen = true;
-	KUNIT_EXPECT_EQ(test, atomic_read(&t->e.kdev->paced), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->e.kdev->timers.paced), 1);
 	KUNIT_EXPECT_EQ(test, t->sq.ring.hdr->flags, KWARP_RING_HELD);
 	/*
 	 * The newest entry of libsiw's ring stays marked VALID: libsiw does not ring for a post if
@@ -71,7 +71,7 @@ static void test_look(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, t->e.tx.coalesce.on);
 	KUNIT_EXPECT_EQ(test, t->sq.ring.hdr->flags, KWARP_RING_NEED_KICK);
 	KUNIT_EXPECT_NULL(test, t->sq.siw->kept);
-	KUNIT_EXPECT_EQ(test, atomic_read(&t->e.kdev->paced), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->e.kdev->timers.paced), 0);
 }
 
 /* A patient look waits while more is posted, but for a limited time only. */
@@ -261,7 +261,7 @@ static void test_may_no_longer(struct kunit *test)
 	kwarp_pace_sent(&t->e, false);
 	KUNIT_EXPECT_FALSE(test, t->e.tx.coalesce.on);
 	KUNIT_EXPECT_FALSE(test, hrtimer_active(&t->e.tx.coalesce.pace.timer));
-	KUNIT_EXPECT_EQ(test, atomic_read(&t->e.kdev->paced), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->e.kdev->timers.paced), 0);
 	KUNIT_EXPECT_TRUE(test, ring_until_held(t));
 }
 
@@ -282,18 +282,26 @@ static void test_may_not(struct kunit *test)
 	}
 }
 
-/* If too many timers of the device run, no stream is held: each doorbell sends at once. */
+/*
+ * If too many timers of the device, or of the program, run, no stream is held: each doorbell sends
+ * at once.
+ */
 static void test_max(struct kunit *test)
 {
 	struct pace_test *t = test->priv;
-	atomic_t *paced = &t->e.kdev->paced;
+	atomic_t *paced = &t->e.kdev->timers.paced;
 
 	atomic_set(paced, KWARP_MAX_PACED);
 	KUNIT_EXPECT_FALSE(test, ring_until_held(t));
 	KUNIT_EXPECT_EQ(test, atomic_read(paced), KWARP_MAX_PACED);
 	atomic_set(paced, 0);
+	atomic_set(&t->user.paced, KWARP_MAX_USER_PACED);
+	KUNIT_EXPECT_FALSE(test, ring_until_held(t));
+	KUNIT_EXPECT_EQ(test, atomic_read(paced), 0);
+	atomic_set(&t->user.paced, 0);
 	KUNIT_EXPECT_TRUE(test, ring_until_held(t));
 	KUNIT_EXPECT_EQ(test, atomic_read(paced), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->user.paced), 1);
 }
 
 /*
@@ -363,7 +371,7 @@ static void test_timer(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, ends_soon(t));
 		pace_set_run(t, KWARP_RUN_ACTIVE);
 		KUNIT_ASSERT_EQ(test, t->sends, i + 1);
-		KUNIT_EXPECT_EQ(test, atomic_read(&t->e.kdev->paced), 0);
+		KUNIT_EXPECT_EQ(test, atomic_read(&t->e.kdev->timers.paced), 0);
 		KUNIT_EXPECT_EQ(test, t->sq.ring.hdr->flags, KWARP_RING_NEED_KICK);
 	}
 	for (i = 0; i < 50; i++) {

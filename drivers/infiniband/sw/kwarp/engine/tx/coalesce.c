@@ -186,7 +186,7 @@ static enum hrtimer_restart hold_timer(struct hrtimer *timer)
 	if (ns)
 		hrtimer_set_expires(timer, ktime_add_ns(ktime_get(), ns));
 	else
-		atomic_dec(&hold_device(h)->holds);
+		kwarp_timers_put(&h->user->holds, &hold_device(h)->timers.holds);
 	/* If the timer does not run, the next stream that is held starts it. */
 	h->runs = ns;
 	spin_unlock(&h->lock);
@@ -227,7 +227,8 @@ static bool may_hold(const struct kwarp_engine *e)
 /* Start the CQ's timer. Return: false if too many timers run already. */
 static bool hold_start_timer(struct kwarp_cq_coalesce *h, const struct kwarp_coalesce *c)
 {
-	if (!atomic_add_unless(&hold_device(h)->holds, 1, KWARP_MAX_HOLDS))
+	if (!kwarp_timers_get(&h->user->holds, KWARP_MAX_USER_HOLDS, &hold_device(h)->timers.holds,
+			      KWARP_MAX_HOLDS))
 		return false;
 	h->runs = true;
 	h->ns = c->ns;
@@ -360,11 +361,15 @@ void kwarp_coalesce_init(struct kwarp_engine *e, void (*send)(struct kwarp_engin
 
 /* ---------------------------------------------------------------------- the CQ */
 
-/* Initialize a new CQ, zeroed by the caller. */
-void kwarp_coalesce_init_cq(struct kwarp_cq *cq)
+/*
+ * Initialize a new CQ, zeroed by the caller. @user: timers of the program that has the CQ; NULL: a
+ * kernel consumer.
+ */
+void kwarp_coalesce_init_cq(struct kwarp_cq *cq, struct kwarp_timers *user)
 {
 	struct kwarp_cq_coalesce *h = &cq->coalesce;
 
+	h->user = user;
 	spin_lock_init(&h->lock);
 	INIT_LIST_HEAD(&h->streams);
 	kwarp_hrtimer_setup(&h->timer, hold_timer, HRTIMER_MODE_REL_PINNED_SOFT);
@@ -382,5 +387,5 @@ void kwarp_coalesce_fini_cq(struct kwarp_cq *cq)
 	WARN_ON_ONCE(!list_empty(&h->streams));
 	hrtimer_cancel(&h->timer);
 	if (h->runs)
-		atomic_dec(&hold_device(h)->holds);
+		kwarp_timers_put(&h->user->holds, &hold_device(h)->timers.holds);
 }

@@ -87,7 +87,7 @@ static inline void kwarp_coalesce_forgot(struct kwarp_coalesce *c)
 	c->good = 0;
 }
 
-void kwarp_coalesce_init_cq(struct kwarp_cq *cq);
+void kwarp_coalesce_init_cq(struct kwarp_cq *cq, struct kwarp_timers *user);
 void kwarp_coalesce_fini_cq(struct kwarp_cq *cq);
 void kwarp_coalesce_init(struct kwarp_engine *e, void (*send)(struct kwarp_engine *e, bool now));
 void kwarp_coalesce_reset(struct kwarp_engine *e);

@@ -225,7 +225,7 @@ static void pace_end_hold(struct kwarp_engine *e)
 	 * kwarp_pace_rung() and kwarp_pace_sent().
 	 */
 	smp_store_release(&e->tx.coalesce.on, false);
-	atomic_dec(&e->kdev->paced);
+	kwarp_timers_put(&e->sq->cq->coalesce.user->paced, &e->kdev->timers.paced);
 }
 
 /* ------------------------------------------------------------------- the timer */
@@ -404,7 +404,8 @@ void kwarp_pace_sent(struct kwarp_engine *e, bool may)
 	}
 	if (!kwarp_pace_begins(p, sq_completed(e), ktime_get_ns()))
 		return;
-	if (!atomic_add_unless(&e->kdev->paced, 1, KWARP_MAX_PACED))
+	if (!kwarp_timers_get(&e->sq->cq->coalesce.user->paced, KWARP_MAX_USER_PACED,
+			      &e->kdev->timers.paced, KWARP_MAX_PACED))
 		return;
 	WRITE_ONCE(c->on, true);
 	hrtimer_start(&p->timer, ns_to_ktime(p->ns), HRTIMER_MODE_REL_PINNED_SOFT);
