@@ -265,7 +265,11 @@ void kwarp_engine_reset(struct kwarp_engine *e)
 	if (!e->rq_shared)
 		kwarp_rq_reset(e->rq);
 	kwarp_mem_stream_end(&e->mem);
-	e->flags = 0;
+	/*
+	 * No atomic operation is needed: the stream is dead and claimed, so no other context sets a
+	 * bit. Others may read.
+	 */
+	WRITE_ONCE(e->flags, 0);
 	e->perr = KWARP_PERR_NONE;
 	kwarp_tx_release(e);
 }

@@ -322,6 +322,8 @@ static void refuse_next(struct kwarp_sq *sq, struct kwarp_sq_done *d, u16 vendor
 	struct kwarp_sqe e;
 
 	memcpy(&e, kwarp_ring_slot(&sq->ring, sq->next), sizeof(e));
+	/* As in kwarp_wqe_load(): use only the copy. */
+	barrier();
 	*d = (struct kwarp_sq_done) {
 		.id = e.id,
 		.vendor_err = vendor_err,
