@@ -136,6 +136,49 @@ static void test_budget_of_dead(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->delay, 1);
 }
 
+static void be_closed(struct sched_test *t)
+{
+	set_bit(KWARP_E_TX_STOP, &t->e.flags);
+}
+
+static void be_drained(struct sched_test *t)
+{
+	set_bit(KWARP_E_TX_DRAIN, &t->e.flags);
+}
+
+static void be_draining(struct sched_test *t)
+{
+	be_drained(t);
+	t->e.tx.drain_to = 1;
+	t->head_waits = true;
+}
+
+static const struct closing_case {
+	const char *desc;
+	void (*make)(struct sched_test *t);
+	unsigned long delay;
+} closing_cases[] = {
+	{ "our FIN is sent", be_closed, 1 },
+	{ "all is sent that was posted before the close", be_drained, 1 },
+	{ "more is to be sent", be_draining, 0 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(closing, closing_cases, desc);
+
+/* In a graceful close, what is posted late is flushed, and the work item continues a tick later. */
+static void test_budget_of_closing(struct kunit *test)
+{
+	const struct closing_case *c = test->param_value;
+	struct sched_test *t = test->priv;
+
+	c->make(t);
+	sched_script(t, ARRAY_SIZE(t->script), KWARP_TX_MORE);
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_PROCESS);
+	KUNIT_EXPECT_EQ(test, t->steps, KWARP_TX_RUN_BUDGET);
+	KUNIT_EXPECT_EQ(test, t->works, 1);
+	KUNIT_EXPECT_EQ(test, t->delay, c->delay);
+}
+
 static void index_moves_on(struct sched_test *t)
 {
 	t->sq.ring.hdr->prod++;
@@ -354,6 +397,7 @@ static struct kunit_case sched_budget_cases[] = {
 	KUNIT_CASE(test_budget_over_tick),
 	KUNIT_CASE(test_budget_of_streams),
 	KUNIT_CASE(test_budget_of_dead),
+	KUNIT_CASE_PARAM(test_budget_of_closing, closing_gen_params),
 	KUNIT_CASE_PARAM(test_held_up, held_up_gen_params),
 	KUNIT_CASE(test_answer_meanwhile),
 	KUNIT_CASE(test_in_vain),

@@ -68,6 +68,14 @@ static inline bool kwarp_tx_posted_since(struct kwarp_engine *e, u32 seen)
 	return kwarp_sq_posted(e->sq) != seen;
 }
 
+/* Has the stream ended, or is it closing, so that requests that are posted now are flushed? */
+static inline bool kwarp_tx_only_flushes(const struct kwarp_engine *e)
+{
+	return kwarp_engine_dead(e) || test_bit(KWARP_E_TX_STOP, &e->flags) ||
+	       (test_bit(KWARP_E_TX_DRAIN, &e->flags) &&
+		(s32)(e->tx.drain_to - e->sq->next) <= 0);
+}
+
 /*
  * After a round that has sent all it could: make another round? The program may change the index to
  * and fro, so count the rounds that take nothing; tx_run_round() resets the count when one does.

@@ -91,13 +91,13 @@ static void tx_leave_queued(struct kwarp_engine *e, unsigned long delay)
 }
 
 /*
- * Hand over to the work item; any context that can send may overtake it. After the end of the
- * stream, or if rounds are made in vain, the work item waits a tick: a program that posts into the
- * dead queue in a loop, or changes its producer index, must not keep a worker busy.
+ * Hand over to the work item; any context that can send may overtake it. If what is posted is only
+ * flushed, or if rounds are made in vain, the work item waits a tick: a program that posts into such
+ * a queue in a loop, or changes its producer index, must not keep a worker busy.
  */
 static void tx_hand_over(struct kwarp_engine *e)
 {
-	tx_leave_queued(e, kwarp_engine_dead(e) || kwarp_tx_in_vain(e) ? 1 : 0);
+	tx_leave_queued(e, kwarp_tx_only_flushes(e) || kwarp_tx_in_vain(e) ? 1 : 0);
 }
 
 /*
