@@ -8,7 +8,7 @@
  * Both ends of a connection are in this process, over the device with that address.  The device
  * holds requests of a send queue until the program polls and finds no completion, or asks for an
  * event.  If the program does neither, a timer sends the requests.  The device counts how often the
- * timer does that (coalesce_timeouts); after each time, and at the start of a connection, it holds
+ * timer does that (coalesce_timeouts); after each time, and at the start of a CQ, it holds
  * none of the next 1024 requests.
  *
  * Each case repeats what this list says; -n is how often (rounds):

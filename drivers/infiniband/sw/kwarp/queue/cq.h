@@ -34,6 +34,10 @@ struct rdma_user_mmap_entry;
  * @timer: its function makes the rounds
  * @ns: time between two rounds, nanoseconds
  * @runs: @timer is armed, or its function is running
+ * @obey: number of requests that are still to be sent at once before streams are held
+ * @obey_next: value for @obey after the next hold with a forgotten request, that is, one that the
+ *	program posted without a doorbell, and without a poll after it
+ * @good: number of requests since @obey was 0, up to KWARP_COALESCE_RARE
  */
 struct kwarp_cq_coalesce {
 	struct kwarp_timers *user;
@@ -44,6 +48,9 @@ struct kwarp_cq_coalesce {
 	struct hrtimer timer;
 	u64 ns;
 	bool runs;
+	u32 obey;
+	u32 obey_next;
+	u32 good;
 };
 
 /**

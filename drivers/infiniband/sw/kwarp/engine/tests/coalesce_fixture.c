@@ -64,8 +64,6 @@ static void start_stream(struct coalesce_test *t, struct stream *s, struct kwarp
 	s->e.flags = BIT(KWARP_E_TX_OPEN);
 	kwarp_coalesce_init(&s->e, sent_by_timer);
 	kwarp_coalesce_reset(&s->e);
-	/* Most tests are about streams that have sent enough to be held. */
-	s->e.tx.coalesce.obey = 0;
 }
 
 int coalesce_test_init(struct kunit *test)
@@ -83,6 +81,8 @@ int coalesce_test_init(struct kunit *test)
 	t->hold = &t->scq->cq.coalesce;
 	t->scq->cq.ibcq.device = &kdev->ibdev;
 	kwarp_coalesce_init_cq(&t->scq->cq, &t->user);
+	/* Most tests are about a CQ for which enough was sent, so that streams are held. */
+	t->hold->obey = 0;
 	kdev->knobs.coalesce_us = TEST_US;
 	coalesce_told_resolution = 1;
 	t->now = NSEC_PER_SEC;

@@ -16,11 +16,11 @@
 
 /*
  * Cases of kwarp_coalesce_forgot(), which decides after a forgotten request. @sent: requests sent
- * before. The other members but @c are the expected state after it.
+ * before. The other members but @h are the expected state after it.
  */
 static const struct forgot_case {
 	const char *desc;
-	struct kwarp_coalesce c;
+	struct kwarp_cq_coalesce h;
 	u32 sent;
 	u32 obey;
 	u32 obey_next;
@@ -45,33 +45,32 @@ KUNIT_ARRAY_PARAM_DESC(forgot, forgot_cases, desc);
 static void test_forgot(struct kunit *test)
 {
 	const struct forgot_case *k = test->param_value;
-	struct kwarp_coalesce c = k->c;
+	struct kwarp_cq_coalesce h = k->h;
 
-	kwarp_coalesce_count(&c, k->sent);
-	kwarp_coalesce_forgot(&c);
-	KUNIT_EXPECT_EQ(test, c.obey, k->obey);
-	KUNIT_EXPECT_EQ(test, c.obey_next, k->obey_next);
-	KUNIT_EXPECT_EQ(test, c.good, 0);
+	kwarp_coalesce_count(&h, k->sent);
+	kwarp_coalesce_forgot(&h);
+	KUNIT_EXPECT_EQ(test, h.obey, k->obey);
+	KUNIT_EXPECT_EQ(test, h.obey_next, k->obey_next);
+	KUNIT_EXPECT_EQ(test, h.good, 0);
 }
 
 /*
  * The program forgets every request that is held. Of any number of requests, from the start of the
- * stream on, not more than one in KWARP_COALESCE_RARE is forgotten.
+ * CQ on, not more than one in KWARP_COALESCE_RARE is forgotten.
  */
 static void test_forgets_rarely(struct kunit *test)
 {
-	struct coalesce_test *t = test->priv;
-	struct kwarp_coalesce *c = &t->s[0].e.tx.coalesce;
+	struct kwarp_cq_coalesce h = { .obey = KWARP_COALESCE_RARE,
+				       .obey_next = KWARP_COALESCE_RARE };
 	u32 sent, forgotten = 0;
 
-	kwarp_coalesce_reset(&t->s[0].e);
 	for (sent = 1; sent < 1000 * KWARP_COALESCE_RARE; sent++) {
-		if (!c->obey) {
-			kwarp_coalesce_forgot(c);
+		if (!h.obey) {
+			kwarp_coalesce_forgot(&h);
 			forgotten++;
 			KUNIT_ASSERT_GT(test, sent, forgotten * KWARP_COALESCE_RARE);
 		}
-		kwarp_coalesce_count(c, 1);
+		kwarp_coalesce_count(&h, 1);
 	}
 	KUNIT_EXPECT_GT(test, forgotten, 5);
 	KUNIT_EXPECT_LT(test, forgotten, 10);
@@ -119,7 +118,7 @@ static void test_not_rung(struct kunit *test)
 }
 
 /*
- * A new stream is held after its first KWARP_COALESCE_RARE requests, which are sent at once. A
+ * A new CQ holds streams after its first KWARP_COALESCE_RARE requests, which are sent at once. A
  * forgotten request ends the hold, and as many are sent at once again.
  */
 static void test_obey(struct kunit *test)
@@ -128,7 +127,7 @@ static void test_obey(struct kunit *test)
 	struct stream *s = &t->s[0];
 	u32 i, n;
 
-	kwarp_coalesce_reset(&s->e);
+	t->hold->obey = KWARP_COALESCE_RARE;
 	for (n = 0; n < 2; n++) {
 		for (i = 1; i < KWARP_COALESCE_RARE; i++) {
 			coalesce_post_waiting(s);
@@ -161,13 +160,11 @@ static void test_knob(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, coalesce_held_after_ring(t));
 	kwarp_coalesce_stop(e);
 	kwarp_coalesce_reset(e);
-	e->tx.coalesce.obey = 0;
 	KUNIT_EXPECT_FALSE(test, kwarp_coalesce_holds(e));
 	coalesce_poll(t->scq);
 	KUNIT_EXPECT_FALSE(test, coalesce_held_after_ring(t));
 	e->kdev->knobs.coalesce_us = 7;
 	kwarp_coalesce_reset(e);
-	e->tx.coalesce.obey = 0;
 	coalesce_look_now(t);
 	coalesce_poll(t->scq);
 	KUNIT_EXPECT_TRUE(test, coalesce_held_after_ring(t));
@@ -249,7 +246,7 @@ static bool sent_within_a_second(const struct stream *s, u32 times)
 static void ring_with_timer(struct coalesce_test *t, struct stream *s)
 {
 	s->e.tx.coalesce.ns = TIMER_NS;
-	s->e.tx.coalesce.obey = 0;
+	t->hold->obey = 0;
 	coalesce_poll(t->scq);
 	kwarp_coalesce_rung(&s->e);
 	s->sq.next = s->sq.ring.hdr->prod;

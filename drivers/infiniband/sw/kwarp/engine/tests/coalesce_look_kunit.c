@@ -21,7 +21,7 @@ static long timeouts(struct coalesce_test *t)
 
 /*
  * A waiting request found by one look is sent by the next, if the program does not poll between:
- * within twice coalesce_us. The hold of this queue ends; another queue of the CQ stays held.
+ * within twice coalesce_us. The holds of this queue and of another queue of the CQ end.
  */
 static void test_forgotten(struct kunit *test)
 {
@@ -35,15 +35,37 @@ static void test_forgotten(struct kunit *test)
 	coalesce_poll(t->scq);
 	KUNIT_EXPECT_EQ(test, coalesce_look_now(t), TEST_US * NSEC_PER_USEC);
 	KUNIT_EXPECT_EQ(test, s->sends, 0);
-	KUNIT_EXPECT_EQ(test, coalesce_look_now(t), TEST_US * NSEC_PER_USEC);
+	coalesce_post_waiting(&t->s[1]);
+	coalesce_look_now(t);
 	KUNIT_EXPECT_EQ(test, s->sends, 1);
 	KUNIT_EXPECT_EQ(test, s->handed_over, 0);
 	KUNIT_EXPECT_FALSE(test, s->told_held);
 	KUNIT_EXPECT_EQ(test, timeouts(t), 1);
 	KUNIT_EXPECT_EQ(test, s->sq.ring.hdr->flags, KWARP_RING_NEED_KICK);
-	KUNIT_EXPECT_TRUE(test, kwarp_coalesce_holds(&t->s[1].e));
+	coalesce_look_now(t);
+	KUNIT_EXPECT_FALSE(test, kwarp_coalesce_holds(&t->s[1].e));
+	KUNIT_EXPECT_EQ(test, t->s[1].sends, 1);
+	KUNIT_EXPECT_EQ(test, timeouts(t), 1);
 	coalesce_poll(t->scq);
 	KUNIT_EXPECT_FALSE(test, coalesce_held_after_ring(t));
+}
+
+/* A forgotten request that is rare ends the hold of its queue only, until the next doorbell. */
+static void test_forgotten_rarely(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+	struct stream *s = &t->s[0];
+
+	coalesce_hold(test, s);
+	coalesce_hold(test, &t->s[1]);
+	t->hold->good = KWARP_COALESCE_RARE;
+	coalesce_post_waiting(s);
+	coalesce_look_now(t);
+	KUNIT_EXPECT_EQ(test, coalesce_look_now(t), TEST_US * NSEC_PER_USEC);
+	KUNIT_EXPECT_EQ(test, s->sends, 1);
+	KUNIT_EXPECT_FALSE(test, kwarp_coalesce_holds(&s->e));
+	KUNIT_EXPECT_TRUE(test, kwarp_coalesce_holds(&t->s[1].e));
+	coalesce_hold(test, s);
 }
 
 static void poll_sends(struct coalesce_test *t)
@@ -95,7 +117,7 @@ static void test_busy(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, s->told_held);
 	KUNIT_EXPECT_EQ(test, timeouts(t), 1);
 	KUNIT_EXPECT_TRUE(test, kwarp_coalesce_holds(&s->e));
-	KUNIT_EXPECT_EQ(test, s->e.tx.coalesce.obey, 0);
+	KUNIT_EXPECT_EQ(test, t->hold->obey, 0);
 }
 
 /*
@@ -175,7 +197,7 @@ static void test_quiet(struct kunit *test)
 		KUNIT_EXPECT_NE(test, coalesce_look_now(t), 0);
 	KUNIT_EXPECT_EQ(test, coalesce_look_now(t), 0);
 	KUNIT_EXPECT_EQ(test, t->s[0].sq.ring.hdr->flags, KWARP_RING_NEED_KICK);
-	KUNIT_EXPECT_EQ(test, t->s[0].e.tx.coalesce.obey, 0);
+	KUNIT_EXPECT_EQ(test, t->hold->obey, 0);
 	coalesce_hold(test, &t->s[0]);
 }
 
@@ -252,11 +274,13 @@ static void test_many(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sends, KWARP_COALESCE_STREAMS);
 	KUNIT_EXPECT_EQ(test, handed_over, KWARP_COALESCE_STREAMS - KWARP_COALESCE_SENDS);
 	/* There is room again. */
+	t->hold->obey = 0;
 	coalesce_hold(test, &t->s[STREAMS - 1]);
 }
 
 static struct kunit_case coalesce_look_cases[] = {
 	KUNIT_CASE(test_forgotten),
+	KUNIT_CASE(test_forgotten_rarely),
 	KUNIT_CASE_PARAM(test_busy, deed_gen_params),
 	KUNIT_CASE(test_rings),
 	KUNIT_CASE_PARAM(test_others_work, other_gen_params),

@@ -65,6 +65,9 @@ static enum todo hold_look_at(struct kwarp_cq_coalesce *h, struct kwarp_engine *
 	bool active = polls != c->activity;
 
 	c->activity = polls;
+	/* Another queue had a forgotten request. */
+	if (h->obey)
+		return END_HOLD;
 	if (!has_waiting(e)) {
 		c->found = 0;
 		c->quiet = active ? 0 : c->quiet + 1;
@@ -81,7 +84,7 @@ static enum todo hold_look_at(struct kwarp_cq_coalesce *h, struct kwarp_engine *
 	atomic_long_inc(&e->kdev->coalesce_timeouts);
 	if (active)
 		return SEND;
-	kwarp_coalesce_forgot(c);
+	kwarp_coalesce_forgot(h);
 	return END_HOLD;
 }
 
@@ -301,9 +304,9 @@ void kwarp_coalesce_sent(struct kwarp_engine *e)
 	}
 	c->polls = program_polls(e);
 	spin_lock_bh(&h->lock);
-	kwarp_coalesce_count(c, e->sq->next - c->counted);
+	kwarp_coalesce_count(h, e->sq->next - c->counted);
 	c->counted = e->sq->next;
-	if (!c->obey && c->polls != before && may_hold(e))
+	if (!h->obey && c->polls != before && may_hold(e))
 		hold_add(h, e);
 	else
 		hold_remove(h, e);
@@ -342,9 +345,6 @@ void kwarp_coalesce_reset(struct kwarp_engine *e)
 	c->rung = false;
 	c->ns = READ_ONCE(e->kdev->knobs.coalesce_us) * NSEC_PER_USEC;
 	c->counted = e->sq->next;
-	c->obey = KWARP_COALESCE_RARE;
-	c->obey_next = KWARP_COALESCE_RARE;
-	c->good = 0;
 	kwarp_pace_reset(e);
 }
 
@@ -372,6 +372,8 @@ void kwarp_coalesce_init_cq(struct kwarp_cq *cq, struct kwarp_timers *user)
 	h->user = user;
 	spin_lock_init(&h->lock);
 	INIT_LIST_HEAD(&h->streams);
+	h->obey = KWARP_COALESCE_RARE;
+	h->obey_next = KWARP_COALESCE_RARE;
 	kwarp_hrtimer_setup(&h->timer, hold_timer, HRTIMER_MODE_REL_PINNED_SOFT);
 }
 

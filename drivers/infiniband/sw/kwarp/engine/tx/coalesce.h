@@ -17,7 +17,7 @@
  * waiting request at two looks in a row, and no poll between them (a "forgotten" request)
  *	The program does not poll after it has posted: it waits for its peer by other means, or
  *	sleeps until an event that it asked for earlier. The timer sends the request, and the hold
- *	of this queue ends.
+ *	of this queue ends, and those of the CQ's other queues, unless this is rare.
  * waiting request, and polls
  *	The program is busy with completions, perhaps of other queue pairs. The timer sends a
  *	request that has waited for KWARP_COALESCE_MOST_NS.
@@ -27,11 +27,10 @@
  *	The hold ends.
  *
  * So a request that is not followed by a poll waits for two looks at most. It also waits rarely: a
- * stream is held only after it has sent KWARP_COALESCE_RARE requests at once. A forgotten request
- * ends the hold; then that number of requests is sent at once again, and four times as many after
- * each further hold with a forgotten request, up to KWARP_COALESCE_OBEY_MAX. A forgotten request
- * after more than KWARP_COALESCE_RARE requests that could be held has no such consequence, and the
- * number starts over.
+ * CQ holds streams only after KWARP_COALESCE_RARE requests that were sent at once. After a hold with
+ * a forgotten request that number is sent at once again, and four times as many after each further
+ * one, up to KWARP_COALESCE_OBEY_MAX. A forgotten request after more than KWARP_COALESCE_RARE
+ * requests that could be held has no such consequence, and the number starts over.
  *
  * Programs that use libsiw, the user library of the siw driver, instead of our provider cannot ring
  * in time: see pace.h.
@@ -47,9 +46,9 @@
 
 #include "../types.h"
 
-/* Of so many requests of a stream, one at most is forgotten, not counting the first. */
+/* Of so many requests of a CQ, one at most is forgotten, and ends the hold. */
 #define KWARP_COALESCE_RARE	1024u
-/* Most requests that are sent at once before the stream is held again. */
+/* Most requests that are sent at once before a CQ holds streams again. */
 #define KWARP_COALESCE_OBEY_MAX	(256 * KWARP_COALESCE_RARE)
 /* A request of a program that polls waits no longer. */
 #define KWARP_COALESCE_MOST_NS	(2 * NSEC_PER_MSEC)
@@ -63,28 +62,28 @@
 #define KWARP_COALESCE_STREAMS	64
 #define KWARP_COALESCE_SENDS	8
 
-/* Count requests that were sent, whether held or not. Context: lock of the CQ's state held. */
-static inline void kwarp_coalesce_count(struct kwarp_coalesce *c, u32 sent)
+/* Count requests that were sent, whether held or not. Context: @h->lock held. */
+static inline void kwarp_coalesce_count(struct kwarp_cq_coalesce *h, u32 sent)
 {
-	u32 obeyed = min(c->obey, sent);
+	u32 obeyed = min(h->obey, sent);
 
-	c->obey -= obeyed;
-	c->good = min(KWARP_COALESCE_RARE, c->good + min(KWARP_COALESCE_RARE, sent - obeyed));
+	h->obey -= obeyed;
+	h->good = min(KWARP_COALESCE_RARE, h->good + min(KWARP_COALESCE_RARE, sent - obeyed));
 }
 
 /*
- * A request was forgotten: how many have to be sent at once until the stream is held again?
- * Context: lock of the CQ's state held.
+ * A request was forgotten: how many have to be sent at once until streams are held again? Context:
+ * @h->lock held.
  */
-static inline void kwarp_coalesce_forgot(struct kwarp_coalesce *c)
+static inline void kwarp_coalesce_forgot(struct kwarp_cq_coalesce *h)
 {
-	if (c->good == KWARP_COALESCE_RARE) {
-		c->obey_next = KWARP_COALESCE_RARE;
+	if (h->good == KWARP_COALESCE_RARE) {
+		h->obey_next = KWARP_COALESCE_RARE;
 	} else {
-		c->obey = c->obey_next;
-		c->obey_next = min(4 * c->obey_next, KWARP_COALESCE_OBEY_MAX);
+		h->obey = h->obey_next;
+		h->obey_next = min(4 * h->obey_next, KWARP_COALESCE_OBEY_MAX);
 	}
-	c->good = 0;
+	h->good = 0;
 }
 
 void kwarp_coalesce_init_cq(struct kwarp_cq *cq, struct kwarp_timers *user);

@@ -88,14 +88,11 @@ struct kwarp_pace {
  *	elsewhere. With libsiw there is no list: the runner sets @on, and the timer clears it, or
  *	the runner after it has stopped the timer
  * @counted: @next of the send queue when requests were last counted; the runner's
- * @node: entry in the CQ's list of held streams; under the list's lock, as all from here to @good
+ * @node: entry in the CQ's list of held streams; under the list's lock, as all from here to @turn
  * @activity: number of polls up to the timer's last look
  * @found: when the timer first found the request that is waiting, nanoseconds; 0: none is known
  * @quiet: number of looks in a row that found neither a waiting request nor a poll
  * @turn: number of the last round in which this stream was looked at
- * @obey: number of requests that are still to be sent at once before the stream is held
- * @obey_next: value for @obey after the next hold that ends for a forgotten request
- * @good: number of requests since @obey was 0, up to KWARP_COALESCE_RARE
  * @sends: number of timer handlers that are in @send now
  * @pace: the state for programs with libsiw, which is used instead of the list and timer of the CQ
  */
@@ -113,9 +110,6 @@ struct kwarp_coalesce {
 	u64 found;
 	u32 quiet;
 	u32 turn;
-	u32 obey;
-	u32 obey_next;
-	u32 good;
 	atomic_t sends;
 	struct kwarp_pace pace;
 };
