@@ -192,6 +192,8 @@ def counters_page(text):
         "``rdma statistic show link kw0/1`` prints the counters of a link, and "
         "``/sys/class/infiniband/kw0/ports/1/hw_counters`` has a file for each.  Counters are 0 "
         "when the link is added.",
+        "``/sys/class/infiniband/kw0/ports/1/counters`` has InfiniBand's counters, made of these: "
+        "\"Counts, details and traces\" in :doc:`../admin-guide`.",
     ]
     streams = [name for name, kind in rows if kind == "STREAM"]
     others = [name for name, kind in rows if kind != "STREAM"]

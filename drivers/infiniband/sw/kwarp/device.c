@@ -84,6 +84,7 @@ static const struct ib_device_ops kwarp_ops = {
 
 	.create_cq = kwarp_create_cq,
 	KWARP_CREATE_USER_CQ
+	.process_mad = kwarp_process_mad,
 	KWARP_REPORT_PORT_EVENT
 	.destroy_cq = kwarp_destroy_cq,
 	.poll_cq = kwarp_cq_poll,

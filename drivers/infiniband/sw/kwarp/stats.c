@@ -290,16 +290,12 @@ u32 kwarp_stats_fill(struct kwarp_dev *kdev, u64 *values)
 {
 	struct kwarp_stats *stats = &kdev->stats;
 	const struct kwarp_stats_stream *stream;
-	struct kwarp_stream_stats sum;
+	struct kwarp_stream_stats sum = {};
 	u32 i;
 
 	mutex_lock(&stats->lock);
-	sum = (struct kwarp_stream_stats) {};
 	add_stream(&sum, &stats->gone, &stats->told);
-	/*
-	 * For a bound queue pair add the values of the moment when it was bound: the core adds the
-	 * rest.
-	 */
+	/* Of a bound queue pair what it had counted when it was bound: the core adds the rest. */
 	list_for_each_entry(stream, &stats->streams, node)
 		add_stream(&sum, stream->counter ? &stream->bound : &stream->s, NULL);
 	mutex_unlock(&stats->lock);
@@ -308,6 +304,18 @@ u32 kwarp_stats_fill(struct kwarp_dev *kdev, u64 *values)
 	for (i = kwarp_stats_stream_count(); i < ARRAY_SIZE(rows); i++)
 		values[i] = device_value(&rows[i], kdev);
 	return ARRAY_SIZE(rows);
+}
+
+/* Get what all queue pairs of a device have counted, bound or not.  Context: process. */
+void kwarp_stats_total(struct kwarp_dev *kdev, struct kwarp_stream_stats *sum)
+{
+	const struct kwarp_stats_stream *stream;
+
+	mutex_lock(&kdev->stats.lock);
+	*sum = kdev->stats.gone;
+	list_for_each_entry(stream, &kdev->stats.streams, node)
+		add_stream(sum, &stream->s, NULL);
+	mutex_unlock(&kdev->stats.lock);
 }
 
 /* --------------------------------------------------------- counters of the RDMA core */

@@ -10,6 +10,7 @@ struct rdma_stat_desc;
 
 void kwarp_stats_init(struct kwarp_stats *stats);
 u32 kwarp_stats_fill(struct kwarp_dev *kdev, u64 *values);
+void kwarp_stats_total(struct kwarp_dev *kdev, struct kwarp_stream_stats *sum);
 const struct rdma_stat_desc *kwarp_stats_names(void);
 u32 kwarp_stats_count(void);
 u32 kwarp_stats_stream_count(void);

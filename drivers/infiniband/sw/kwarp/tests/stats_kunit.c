@@ -11,6 +11,7 @@
 #define kwarp_stats_names		tested_stats_names
 #define kwarp_stats_init		tested_stats_init
 #define kwarp_stats_fill		tested_stats_fill
+#define kwarp_stats_total		tested_stats_total
 #define kwarp_stats_count		tested_stats_count
 #define kwarp_stats_stream_count	tested_stats_stream_count
 #define kwarp_stats_add			tested_stats_add
@@ -263,6 +264,17 @@ static void test_port(struct kunit *test)
 	rdma_free_hw_stats_struct(stats);
 }
 
+static u64 total_writes(struct kunit *test)
+{
+	struct stats_test *t = test->priv;
+	struct kwarp_stream_stats sum;
+
+	memset(&sum, 0xff, sizeof(sum));
+	kwarp_stats_total(t->kdev, &sum);
+	KUNIT_EXPECT_EQ(test, sum.rx.runs, 0);
+	return sum.tx.op[KWARP_OP_WRITE];
+}
+
 static u64 counted(struct kunit *test, struct rdma_counter *counter)
 {
 	KUNIT_EXPECT_EQ(test, kwarp_counter_update_stats(counter), 0);
@@ -302,6 +314,7 @@ static void test_counter(struct kunit *test)
 	 * what the counter has counted, because the core adds that.
 	 */
 	KUNIT_EXPECT_EQ(test, now(test, "tx_writes"), 200);
+	KUNIT_EXPECT_EQ(test, total_writes(test), 212);
 	KUNIT_EXPECT_EQ(test, kwarp_counter_unbind_qp(&t->qp[0]->ibqp), 0);
 	KUNIT_EXPECT_NULL(test, t->qp[0]->ibqp.counter);
 	*writes[0] += 1000;
@@ -318,8 +331,10 @@ static void test_counter(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, counter.stats->value[i], 0);
 	/* The device has 2 * 100 Writes, and the 1000 while the first queue pair was not bound. */
 	KUNIT_EXPECT_EQ(test, now(test, "tx_writes"), 1200);
+	KUNIT_EXPECT_EQ(test, total_writes(test), 1215);
 	kwarp_stats_remove(t->kdev, &t->qp[0]->engine.stats);
 	KUNIT_EXPECT_EQ(test, now(test, "tx_writes"), 1200);
+	KUNIT_EXPECT_EQ(test, total_writes(test), 1215);
 	KUNIT_EXPECT_EQ(test, kwarp_counter_bind_qp(&counter, &t->qp[0]->ibqp), -EINVAL);
 	KUNIT_EXPECT_EQ(test, kwarp_counter_dealloc(&counter), 0);
 	rdma_free_hw_stats_struct(counter.stats);

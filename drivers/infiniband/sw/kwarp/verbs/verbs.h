@@ -156,6 +156,11 @@ int kwarp_counter_dealloc(struct rdma_counter *counter);
 int kwarp_counter_update_stats(struct rdma_counter *counter);
 void kwarp_counter_init(struct rdma_counter *counter);
 
+/* mad_verbs.c */
+int kwarp_process_mad(struct ib_device *ibdev, int flags, u32 port, const struct ib_wc *wc,
+		      const struct ib_grh *grh, const struct ib_mad *in, struct ib_mad *out,
+		      size_t *out_size, u16 *pkey_index);
+
 /* siw_verbs.c */
 int kwarp_siw_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 			   struct ib_udata *udata);

@@ -38,6 +38,11 @@ void vt_stats_remove(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream)
 	vt->counted--;
 }
 
+void vt_stats_total(struct kwarp_dev *kdev, struct kwarp_stream_stats *sum)
+{
+	*sum = *vt->total;
+}
+
 void vt_qp_publish(struct kwarp_qp *qp)
 {
 	vt_log_word("publish");

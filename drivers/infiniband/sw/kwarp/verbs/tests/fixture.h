@@ -69,6 +69,7 @@ enum vt_fault {
  * @event: result of kwarp_qp_note(), kwarp_qp_reset() and kwarp_cm_modify_stand_in()
  * @reserved: queue pair numbers in use
  * @counted: queue pairs whose statistics are registered
+ * @total: what all queue pairs have counted
  * @found: queue pair that a lookup of the number VT_QPN finds, or NULL
  * @on_find: called at the end of a lookup that finds @found, or NULL
  * @users: number of times that kwarp_qp_gone() returns false: references are left
@@ -125,6 +126,7 @@ struct vt {
 	int event;
 	int reserved;
 	int counted;
+	const struct kwarp_stream_stats *total;
 	struct kwarp_qp *found;
 	void (*on_find)(void);
 	int users;

@@ -59,6 +59,7 @@
 #define kwarp_engine_stats	vt_engine_stats
 #define kwarp_stats_add		vt_stats_add
 #define kwarp_stats_remove	vt_stats_remove
+#define kwarp_stats_total	vt_stats_total
 #define kwarp_engine_unwire	vt_engine_unwire
 #define kwarp_engine_posted_send vt_engine_posted_send
 #define kwarp_engine_posted_recv vt_engine_posted_recv

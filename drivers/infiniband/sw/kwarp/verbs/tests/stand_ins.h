@@ -45,6 +45,7 @@ void vt_qp_unreserve(struct kwarp_qp *qp);
 struct kwarp_stats_stream *vt_engine_stats(struct kwarp_engine *e);
 void vt_stats_add(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream);
 void vt_stats_remove(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream);
+void vt_stats_total(struct kwarp_dev *kdev, struct kwarp_stream_stats *sum);
 void vt_qp_publish(struct kwarp_qp *qp);
 void vt_qp_retire(struct kwarp_qp *qp);
 bool vt_qp_gone(struct kwarp_qp *qp);
