@@ -201,8 +201,8 @@ int kwarp_query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *att
 	attr->state = kwarp_port_state(netdev);
 	attr->phys_state = attr->state == IB_PORT_DOWN ? IB_PORT_PHYS_STATE_DISABLED :
 							 IB_PORT_PHYS_STATE_LINK_UP;
-	attr->max_mtu = ib_mtu_int_to_enum(netdev->mtu);
-	attr->active_mtu = attr->max_mtu;
+	attr->max_mtu = IB_MTU_4096;
+	attr->active_mtu = ib_mtu_int_to_enum(netdev->mtu);
 	attr->port_cap_flags = IB_PORT_CM_SUP | IB_PORT_DEVICE_MGMT_SUP;
 	attr->gid_tbl_len = GIDS;
 	attr->max_msg_sz = KWARP_MAX_MSG;

@@ -125,6 +125,10 @@ static void test_port(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_query_port(ibdev, 1, &attr), 0);
 	KUNIT_EXPECT_EQ(test, port_mbits(&attr), c->least);
 	KUNIT_EXPECT_EQ(test, attr.active_mtu, IB_MTU_4096);
+	vt->netdev->mtu = 1500;
+	KUNIT_EXPECT_EQ(test, kwarp_query_port(ibdev, 1, &attr), 0);
+	KUNIT_EXPECT_EQ(test, attr.active_mtu, IB_MTU_1024);
+	KUNIT_EXPECT_EQ(test, attr.max_mtu, IB_MTU_4096);
 	KUNIT_EXPECT_EQ(test, attr.gid_tbl_len, 2);
 	KUNIT_EXPECT_EQ(test, attr.max_msg_sz, U32_MAX);
 	KUNIT_EXPECT_EQ(test, attr.state, IB_PORT_DOWN);
