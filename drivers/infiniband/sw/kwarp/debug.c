@@ -124,27 +124,24 @@ DEFINE_SHOW_ATTRIBUTE(cm);
 /* ------------------------------------------------------------------- folders */
 
 /**
- * kwarp_debug_enable - ib_device_ops.enable_driver: make the debugfs folder of a device
- * @ibdev: device, which has its name and is registered; the core calls this again when the device
- *	moves to another network namespace
+ * kwarp_debug_enable - make the debugfs folder of a device, if it has none
+ * @ibdev: device, which has its name and is registered
  *
  * Context: process; the core keeps the device from going away.
- * Return: 0.
  */
-int kwarp_debug_enable(struct ib_device *ibdev)
+void kwarp_debug_enable(struct ib_device *ibdev)
 {
 	struct kwarp_dev *kdev = to_kdev(ibdev);
 	char name[IB_DEVICE_NAME_MAX + 12];
 
 	if (!IS_ERR_OR_NULL(kdev->debug))
-		return 0;
+		return;
 	snprintf(name, sizeof(name), "%u-%s", ibdev->index, dev_name(&ibdev->dev));
 	kdev->debug = debugfs_create_dir(name, root);
 	debugfs_create_file("connections", 0400, kdev->debug, kdev, &connections_fops);
 	debugfs_create_file("endpoints", 0400, kdev->debug, kdev, &endpoints_fops);
 	debugfs_create_file("terminates", 0400, kdev->debug, kdev, &terminates_fops);
 	debugfs_create_file("cm", 0400, kdev->debug, kdev, &cm_fops);
-	return 0;
 }
 
 /* Remove a device's folder, and wait for readers of its files.  Context: process. */

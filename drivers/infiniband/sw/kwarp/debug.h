@@ -9,7 +9,7 @@ struct kwarp_dev;
 
 struct dentry *kwarp_debug_init(void);
 void kwarp_debug_exit(void);
-int kwarp_debug_enable(struct ib_device *ibdev);
+void kwarp_debug_enable(struct ib_device *ibdev);
 void kwarp_debug_remove(struct kwarp_dev *kdev);
 
 #endif /* KWARP_DEBUG_H */

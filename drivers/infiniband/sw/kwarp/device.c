@@ -50,12 +50,22 @@ static void dealloc_driver(struct ib_device *ibdev)
 	netdev_put(kdev->netdev, &kdev->netdev_tracker);
 }
 
+/*
+ * The device is registered.  The core calls this again when the device moves to another network
+ * namespace.
+ */
+static int enable_driver(struct ib_device *ibdev)
+{
+	kwarp_debug_enable(ibdev);
+	return kwarp_sysfs_add(ibdev);
+}
+
 static const struct ib_device_ops kwarp_ops = {
 	.owner = THIS_MODULE,
 	KWARP_ROBUST_UDATA
 
 	.device_group = &kwarp_attr_group,
-	.enable_driver = kwarp_debug_enable,
+	.enable_driver = enable_driver,
 	.dealloc_driver = dealloc_driver,
 
 	.modify_device = kwarp_modify_device,
@@ -74,6 +84,7 @@ static const struct ib_device_ops kwarp_ops = {
 	.counter_dealloc = kwarp_counter_dealloc,
 	.counter_update_stats = kwarp_counter_update_stats,
 	KWARP_COUNTER_OBJECT
+	.process_mad = kwarp_process_mad,
 	.query_gid = kwarp_query_gid,
 	.get_dev_fw_str = kwarp_fw_str,
 	.disassociate_ucontext = kwarp_disassociate_ucontext,
@@ -84,7 +95,6 @@ static const struct ib_device_ops kwarp_ops = {
 
 	.create_cq = kwarp_create_cq,
 	KWARP_CREATE_USER_CQ
-	.process_mad = kwarp_process_mad,
 	KWARP_REPORT_PORT_EVENT
 	.destroy_cq = kwarp_destroy_cq,
 	.poll_cq = kwarp_cq_poll,

@@ -18,6 +18,9 @@ void kwarp_device_address_event(struct kwarp_dev *kdev);
 void kwarp_device_gid_event(struct kwarp_dev *kdev);
 void kwarp_device_renamed(struct kwarp_dev *kdev);
 
+/* sysfs.c */
+int kwarp_sysfs_add(struct ib_device *ibdev);
+
 /* knobs.c */
 extern const struct attribute_group kwarp_attr_group;
 void kwarp_knobs_init(struct kwarp_dev *kdev);
