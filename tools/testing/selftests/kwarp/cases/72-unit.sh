@@ -7,21 +7,28 @@
 
 UNIT=$HERE/kwarp@.service
 UNIT_DEV=kwunit0
+# A name that looks like a variable, and one that has one in it.
+UNIT_ODD=('$KWARP_TYPE' 'x${HOME}')
 
-# unit_run ExecStart|ExecStartPost|ExecStop: run that command of the unit. As with systemd, a
-# leading hyphen means that a failure is ignored.
+# unit_run ExecStart|ExecStartPost|ExecStop: run that command of the unit. As with systemd, "-"
+# before a command means that a failure is ignored, and without ":" variables are replaced in all
+# words, the name of the instance included.
 unit_run() {
-	local command
+	local command prefix
 	command=$(sed -n "s/^$1=//p" "$UNIT")
 	[ -n "$command" ] || fail "the unit has no $1"
-	command=${command//%[iI]/$UNIT_DEV}
-	command=${command//'${KWARP_TYPE}'/$(sed -n 's/^Environment=KWARP_TYPE=//p' "$UNIT")}
-	command=${command//'$$'/'$'}
-	note "$command"
-	case $command in
-	-*) eval "${command#-}" || : ;;
-	*) eval "$command" ;;
+	prefix=${command%%/*}
+	command=${command#"$prefix"}
+	case $prefix in
+	*:*) command=${command//%[iI]/"'$UNIT_DEV'"} ;;
+	*) command=${command//%[iI]/$UNIT_DEV} command=${command//'$$'/'$'} ;;
 	esac
+	note "$command"
+	(
+		KWARP_TYPE=$(sed -n 's/^Environment=KWARP_TYPE=//p' "$UNIT")
+		export KWARP_TYPE
+		eval "$command"
+	) || [[ $prefix = *-* ]]
 }
 
 unit_link() {
@@ -71,6 +78,18 @@ unit_knobs() {
 	rm "$conf"
 }
 
+# The name of the network device is taken as it is, whatever characters it has.
+unit_odd_names() {
+	local UNIT_DEV
+	for UNIT_DEV in "${UNIT_ODD[@]}"; do
+		ip link delete "$UNIT_DEV" 2>/dev/null || :
+		ip link add "$UNIT_DEV" type veth peer name kwunit1
+		unit_start
+		unit_stop
+		ip link delete "$UNIT_DEV"
+	done
+}
+
 unit_case() {
 	rm -f "/etc/kwarp/kw-$UNIT_DEV.conf"
 	# An interrupted run may have left the interface.
@@ -92,6 +111,7 @@ unit_case() {
 	ip link delete "$UNIT_DEV"
 	wait_until 5 "the link has gone with its device" unit_no_link
 	unit_stop
+	unit_odd_names
 }
 
 testcase unit 90 unit_case
