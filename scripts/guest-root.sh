@@ -7,7 +7,7 @@
 #
 #   scripts/guest-root.sh [plain]    print the folder of root.cpio, sysroot/ and rdma-core-version
 #   scripts/guest-root.sh wide       the same with the programs of upper layers (NFS, iSCSI, SMB,
-#                                    MPI), which is more than twice as large
+#                                    MPI) and of monitoring, which is half as large again
 #   scripts/guest-root.sh arm64      plain for arm64: packages are only unpacked, because their
 #                                    installation would run arm64 programs
 set -euo pipefail
@@ -21,7 +21,7 @@ packages=(rdma-core ibverbs-utils rdmacm-utils ibverbs-providers perftest qperf
 	python3-minimal python3-pyverbs strace libfabric-bin fio
 	libibverbs-dev librdmacm-dev libc6-dev)
 wide=(nfs-kernel-server nfs-common rpcbind open-iscsi ksmbd-tools cifs-utils
-	openmpi-bin libopenmpi-dev ucx-utils python3 curl)
+	openmpi-bin libopenmpi-dev ucx-utils python3 curl prometheus-node-exporter)
 # Paths in the root "wide" that dependencies of its packages bring, and the guest does not need:
 # compilers, sanitizers, UCX's parts for GPUs.
 wide_prune=('./usr/bin/x86_64-linux-gnu-*' './usr/libexec/gcc' './usr/share/perl5' './usr/share/javascript'
