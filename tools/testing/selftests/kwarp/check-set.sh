@@ -59,6 +59,8 @@ out_of_check() {
 	kernel-smb* | kernel-rnbd*) ;;
 	# The case with all ranks on one machine is kept.
 	consumer-mpi-machines) ;;
+	# The cases of one program that is killed, and of a test program, are kept.
+	kill-rping | kill-rstream) ;;
 	# These take minutes, because they make many objects or wait for timers.
 	edge-most-cq | edge-most-srq | edge-most-qp | owner-memory-small) ;;
 	scale-qps | bad-rep-silence) ;;
@@ -77,6 +79,7 @@ out_of_debug_check() {
 	fault-verbs | fault-connect | fault-accept | fault-chance-cm | fault-traffic-slab | fault-teardown) return 1 ;;
 	fault-short-send | fault-full-send | fault-late-work) return 1 ;;
 	fuzz-uverbs | vanish-while-closing | device-pending-link) return 1 ;;
+	kill-accepting | resize-cq | doorbell-flip | cm-ss-kill) return 1 ;;
 	bad-req-garbage | bad-rdma-rst | bad-scribble-1 | misuse-accept-reject | owner-memory-rings) return 1 ;;
 	raw-start-responder | raw-fpdu | raw-tagged | raw-close | raw-mutate-1) return 1 ;;
 	rping-ipv4 | cm-ucmatose-ipv6 | coalesce-leave | doorbell-gone | neighbour | windows) return 1 ;;
