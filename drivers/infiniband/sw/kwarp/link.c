@@ -27,7 +27,7 @@ static struct ib_device *find_device(struct net_device *netdev)
 	return kwarp_device_get_by_netdev(netdev);
 }
 
-/* Netdevs that carry IP: Ethernet and similar, lo, tunnels, tun, wireguard. */
+/* Netdevs that carry IP: Ethernet and similar, lo, tunnels, tun, wireguard, modems. */
 static bool netdev_supported(const struct net_device *netdev)
 {
 	switch (netdev->type) {
@@ -36,7 +36,11 @@ static bool netdev_supported(const struct net_device *netdev)
 	case ARPHRD_NONE:
 	case ARPHRD_TUNNEL:
 	case ARPHRD_TUNNEL6:
+	case ARPHRD_SIT:
+	case ARPHRD_IPGRE:
+	case ARPHRD_IP6GRE:
 	case ARPHRD_PPP:
+	case ARPHRD_RAWIP:
 		return true;
 	default:
 		return false;

@@ -27,9 +27,10 @@ out_of_check() {
 	stats-read | stats-send) ;;
 	# The case of "kwarpctl set" is kept. Unit tests check the output of the other commands.
 	kwarpctl-show | kwarpctl-doctor | kwarpctl-bench) ;;
-	# Of the types of interfaces, bond, lo and VLAN are kept, and a link on the device below a
-	# VLAN.
+	# Of the types of interfaces, bond, GRE, lo and VLAN are kept, and a link on the device below
+	# a VLAN.
 	netdev-bridge | netdev-macvlan | netdev-tun | netdev-wireguard) ;;
+	netdev-ipip | netdev-sit | netdev-ip6gre | netdev-ip6tnl) ;;
 	netdev-vlan-address-only | netdev-vlan-after-parent | netdev-vlan-before-parent | netdev-vlan-not-parent) ;;
 	change-mtu | change-bond-failover) ;;
 	# Of the cases with siw at one end, these are kept: rping with siw in each role (server and

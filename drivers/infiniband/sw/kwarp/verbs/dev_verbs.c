@@ -224,18 +224,18 @@ int kwarp_port_immutable(struct ib_device *ibdev, u32 port,
 }
 
 /*
- * The GID of an iWARP port is the hardware address of the netdev, left-aligned.  If the netdev has
- * no hardware address (lo, tun, wireguard) the node GUID is used: rdma_cm refuses a zero GID.  The
- * second GID (see GIDS) has the node GUID in its last eight octets.
+ * The GID of an iWARP port is the hardware address of the netdev, left-aligned.  That of a tunnel
+ * is its own IP address.  If the netdev has none (lo, tun, wireguard) the node GUID is used:
+ * rdma_cm refuses a zero GID.  The second GID (see GIDS) has the node GUID in its last eight
+ * octets.
  */
 int kwarp_query_gid(struct ib_device *ibdev, u32 port, int index, union ib_gid *gid)
 {
 	const struct net_device *netdev = to_kdev(ibdev)->netdev;
 
 	memset(gid, 0, sizeof(*gid));
-	if (netdev->addr_len == ETH_ALEN && !is_zero_ether_addr(netdev->dev_addr))
-		ether_addr_copy(gid->raw, netdev->dev_addr);
-	else
+	memcpy(gid->raw, netdev->dev_addr, min_t(size_t, netdev->addr_len, sizeof(gid->raw)));
+	if (!memchr_inv(gid->raw, 0, sizeof(gid->raw)))
 		memcpy(gid->raw, &ibdev->node_guid, sizeof(ibdev->node_guid));
 	if (index)
 		gid->global.interface_id = ibdev->node_guid;

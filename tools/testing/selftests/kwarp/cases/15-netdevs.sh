@@ -78,6 +78,35 @@ make_wireguard() {
 	done
 }
 
+# make_tunnel END TYPE OPTIONS...: make a tunnel over the veth pair. The tunnels of IPv6 have
+# addresses of IPv6 as their own.
+make_tunnel() {
+	local end=$1 ends=("${IP[@]}")
+	[[ $2 != ip6* ]] || ends=("${IP6[@]}")
+	ip -n "${NS[end]}" link add "$NETDEV" type "$2" local "${ends[end]}" remote "${ends[1 - end]}" "${@:3}" ||
+		skip "there is no $2"
+}
+
+make_gre() {
+	make_tunnel "$1" gre
+}
+
+make_ipip() {
+	make_tunnel "$1" ipip
+}
+
+make_sit() {
+	make_tunnel "$1" sit mode any
+}
+
+make_ip6gre() {
+	make_tunnel "$1" ip6gre
+}
+
+make_ip6tnl() {
+	make_tunnel "$1" ip6tnl mode any
+}
+
 # netdev_pair TYPE: delete all links, and make a device of this type at both ends, up and with
 # addresses. The caller adds links.
 netdev_pair() {
@@ -322,6 +351,11 @@ testcase netdev-bridge 90 netdev_case bridge
 testcase netdev-macvlan 90 netdev_case macvlan
 testcase netdev-tun 90 netdev_case tun
 testcase netdev-wireguard 90 netdev_case wireguard
+testcase netdev-gre 90 netdev_case gre
+testcase netdev-ipip 90 netdev_case ipip
+testcase netdev-sit 90 netdev_case sit
+testcase netdev-ip6gre 90 netdev_case ip6gre
+testcase netdev-ip6tnl 90 netdev_case ip6tnl
 testcase netdev-lo 90 lo_case "${NETDEV_IP[0]}" "${NETDEV_IP[0]}"
 testcase netdev-lo-any 90 lo_case 0.0.0.0 "${NETDEV_IP[0]}"
 testcase netdev-vlan-on-parent 90 vlan_on_parent_case

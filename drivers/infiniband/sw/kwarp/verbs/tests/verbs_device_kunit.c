@@ -162,6 +162,12 @@ static void test_gid(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_query_gid(ibdev, 1, 1, &gid), 0);
 	KUNIT_EXPECT_MEMEQ(test, gid.raw, mac, ETH_ALEN);
 	KUNIT_EXPECT_EQ(test, gid.global.interface_id, ibdev->node_guid);
+	/* a tunnel has an IP address as its own: four octets, or sixteen */
+	vt->netdev->addr_len = 4;
+	KUNIT_EXPECT_EQ(test, kwarp_query_gid(ibdev, 1, 0, &gid), 0);
+	KUNIT_EXPECT_MEMEQ(test, gid.raw, mac, 4);
+	KUNIT_EXPECT_MEMEQ(test, gid.raw + 4, zero, sizeof(gid) - 4);
+	vt->netdev->addr_len = ETH_ALEN;
 	vt->netdev->dev_addr = zero;
 	KUNIT_EXPECT_EQ(test, kwarp_query_gid(ibdev, 1, 0, &gid), 0);
 	KUNIT_EXPECT_MEMEQ(test, gid.raw, &ibdev->node_guid, sizeof(ibdev->node_guid));
