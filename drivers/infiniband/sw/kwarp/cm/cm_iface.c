@@ -15,8 +15,13 @@
 #include <rdma/rdma_cm.h>
 
 #include <linux/if_vlan.h>
+#include <linux/inetdevice.h>
 #include <linux/netdevice.h>
+#include <linux/rcupdate.h>
 
+#include <net/addrconf.h>
+#include <net/ipv6.h>
+#include <net/l3mdev.h>
 #include <net/net_namespace.h>
 
 #include "../device_list.h"
@@ -88,4 +93,40 @@ int kwarp_cm_iface(const struct kwarp_dev *kdev, const struct iw_cm_id *id)
 	ok = may_use(kdev, netdev);
 	dev_put(netdev);
 	return ok ? ifindex : -ENODEV;
+}
+
+/* Return: the netdev that has this address, or NULL. Context: RCU read side. */
+static struct net_device *dev_of_addr(struct net *net, const struct sockaddr_storage *ss)
+{
+	const struct in6_addr *v6 = &((const struct sockaddr_in6 *)ss)->sin6_addr;
+
+	if (ss->ss_family == AF_INET)
+		return __ip_dev_find(net, ((const struct sockaddr_in *)ss)->sin_addr.s_addr, false);
+	/* Several interfaces may have the same link-local address, so the scope names the one. */
+	if (!IS_ENABLED(CONFIG_IPV6) || ipv6_addr_type(v6) & IPV6_ADDR_LINKLOCAL)
+		return NULL;
+	return ipv6_dev_find(net, v6, NULL);
+}
+
+/**
+ * kwarp_cm_local_iface - find the interface of this host that has an address
+ * @net: network namespace
+ * @ifindex: interface in @net; another one is found only if it belongs to the same VRF, or if both
+ *	belong to none
+ * @addr: IPv4 or IPv6 address
+ *
+ * Context: process.
+ * Return: ifindex; 0: none, so the address may be that of another host.
+ */
+int kwarp_cm_local_iface(struct net *net, int ifindex, const struct sockaddr_storage *addr)
+{
+	int vrf = l3mdev_master_ifindex_by_index(net, ifindex), found = 0;
+	struct net_device *netdev;
+
+	rcu_read_lock();
+	netdev = dev_of_addr(net, addr);
+	if (netdev && l3mdev_master_ifindex_rcu(netdev) == vrf)
+		found = netdev->ifindex;
+	rcu_read_unlock();
+	return found;
 }

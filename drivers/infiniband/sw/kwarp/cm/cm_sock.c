@@ -7,8 +7,8 @@
  * bound to an interface, the link's netdev or a VLAN on it (cm_iface.c), so that links in one
  * namespace do not receive each other's traffic and can listen on the same port. For traffic
  * between two addresses of one host, too, TCP finds a socket by the interface that it is bound
- * to, so both ends have to be bound alike. On the loopback device only wildcard listeners are
- * bound.
+ * to, so both ends have to be bound alike: see own_end(). On the loopback device only wildcard
+ * listeners are bound.
  *
  * Kernel sockets hold no reference on their namespace, and TCP stops the timers of such a socket
  * when it is released. Therefore a socket is released only after TCP has closed the connection, or
@@ -34,6 +34,7 @@
 #include <linux/tcp.h>
 
 #include "../kwarp.h"
+#include "cm_iface.h"
 #include "sock_knobs.h"
 
 /* ------------------------------------------------------------- addresses */
@@ -204,14 +205,34 @@ static int connect_to(struct kwarp_cm_sock *cs, const struct iw_cm_id *id, int i
 	return ret == -EINPROGRESS ? 0 : ret;
 }
 
+/*
+ * Choose the address and the interface of this end. The peer may be an address of this host on
+ * another interface than @ifindex. A socket bound to @ifindex has no route to it, and the peer's
+ * socket, bound to the other interface, has none back. So connect from the peer's own address.
+ * Return: the interface.
+ */
+static int own_end(const struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifindex,
+		   struct sockaddr_storage *from)
+{
+	int far = kwarp_cm_local_iface(kdev->net, ifindex, &id->m_remote_addr);
+
+	*from = id->local_addr;
+	if (!far || far == ifindex)
+		return ifindex;
+	*from = id->m_remote_addr;
+	addr_v4(from)->sin_port = addr_v4(&id->local_addr)->sin_port;
+	return far;
+}
+
 static int dial_from(struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifindex,
 		     bool any_port, struct kwarp_cm_sock *cs)
 {
-	struct sockaddr_storage from = id->local_addr;
+	struct sockaddr_storage from;
 	int ret;
 
-	if (from.ss_family != id->m_remote_addr.ss_family)
+	if (id->local_addr.ss_family != id->m_remote_addr.ss_family)
 		return -EAFNOSUPPORT;
+	ifindex = own_end(kdev, id, ifindex, &from);
 	ret = sock_create_on(kdev, from.ss_family, &cs->sock);
 	if (ret)
 		return ret;
@@ -221,7 +242,7 @@ static int dial_from(struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifin
 		addr_v4(&from)->sin_port = 0;
 
 	ret = sock_defer_ack(cs->sock);
-	if (!ret && !on_loopback(kdev))
+	if (!ret && ifindex != kdev->net->loopback_dev->ifindex)
 		ret = sock_bindtoindex(cs->sock->sk, ifindex, true);
 	if (!ret)
 		ret = sock_bind(cs->sock, &from);

@@ -318,6 +318,41 @@ ops_lock_case() {
 	still_works
 }
 
+# rping_from SOURCE DESTINATION LISTEN: connections within end SERVER_END or to it, from an address of
+# end 0.
+rping_from() {
+	new_port
+	serve server "$PORT" rping -s -a "$3" -p "$PORT" -C 3
+	check "connecting from $1 to $2, where $3 listens" \
+		n0 timeout $((5 * SLOWNESS)) rping -c -a "$2" -I "$1" -p "$PORT" -C 3
+	reap 10 server
+}
+
+# Two links in one namespace: from the address of one to that of the other, in both directions.
+two_links_case() {
+	local far6=2001:db8:1::1 from to any
+	own_links
+	make_second_veth 0
+	ip -n "${NS[0]}" addr add "${NETDEV_IP[0]}/24" dev kwy0
+	ip -n "${NS[0]}" addr add "$far6/64" dev kwy0 nodad
+	both_ends second_veth_up
+	link_on 0 kwu0 kwy0
+	for from in "${IP[0]} ${NETDEV_IP[0]} 0.0.0.0" "${IP6[0]} $far6 ::"; do
+		read -r from to any <<<"$from"
+		SERVER_END=0 rping_from "$from" "$to" "$to"
+		SERVER_END=0 rping_from "$to" "$from" "$from"
+		SERVER_END=0 rping_from "$from" "$to" "$any"
+	done
+	check_fails "1 255" "connecting where nobody listens" \
+		n0 timeout $((5 * SLOWNESS)) rping -c -a "${NETDEV_IP[0]}" -I "${IP[0]}" -p $((PORT + 100)) -C 3
+	netdevs_down
+	still_works
+}
+
+second_veth_up() {
+	ip -n "${NS[$1]}" link set "kwy$1" up
+}
+
 # make_no_ip NAME: make an interface that carries no IP, in the first namespace.
 make_no_ip() {
 	local type
@@ -356,6 +391,7 @@ testcase netdev-ipip 90 netdev_case ipip
 testcase netdev-sit 90 netdev_case sit
 testcase netdev-ip6gre 90 netdev_case ip6gre
 testcase netdev-ip6tnl 90 netdev_case ip6tnl
+testcase netdev-two-links 120 two_links_case
 testcase netdev-lo 90 lo_case "${NETDEV_IP[0]}" "${NETDEV_IP[0]}"
 testcase netdev-lo-any 90 lo_case 0.0.0.0 "${NETDEV_IP[0]}"
 testcase netdev-vlan-on-parent 90 vlan_on_parent_case
