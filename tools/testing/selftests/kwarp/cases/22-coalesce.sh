@@ -88,14 +88,13 @@ coalesce_off() {
 	done
 }
 
-# In these two cases coalesce_us is higher than the default. On a busy machine the program may have
+# In these cases coalesce_us is higher than the default. On a busy machine the program may have
 # to wait longer than the default before it runs again, and the timer would send.
-for what in poll arm; do
+for what in poll arm delay; do
 	testcase "coalesce-$what" 60 coalesce_case "$what" 1000
 done
 for what in sleep leave server spin; do
 	testcase "coalesce-$what" 60 coalesce_case "$what"
 done
-testcase coalesce-delay 60 coalesce_case delay
 testcase coalesce-realtime 60 coalesce_realtime
 testcase coalesce-off 60 coalesce_off
