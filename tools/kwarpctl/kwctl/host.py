@@ -177,7 +177,7 @@ class Host:
     def which(self, program):
         return shutil.which(program, path=self.search_path())
 
-    def run(self, *argv, timeout=10, env=None):
+    def run(self, *argv, timeout=30, env=None):
         """Run a program and return its status and output."""
         full = dict(os.environ, LC_ALL="C", PATH=self.search_path(), **(env or {}))
         try:
