@@ -126,8 +126,8 @@ bench: ## measure kwarp, siw, rxe and TCP in turn, make a report [GUEST=uml-up O
 	@$(scripts)/bench.sh $(foreach g,$(GUEST),--guest $(g)) $(if $(OUT),--out $(OUT)) -- $(if $(ROUNDS),--rounds $(ROUNDS))
 
 .PHONY: install
-install: ## install on this machine, as root: DKMS module, provider, tools [RDMA_CORE=<tree>]
-	@RDMA_CORE="$(RDMA_CORE)" $(scripts)/install.sh
+install: ## install on this machine, as root: DKMS module, provider, tools [PROVIDER=no RDMA_CORE=<tree>]
+	@RDMA_CORE="$(RDMA_CORE)" PROVIDER="$(PROVIDER)" $(scripts)/install.sh
 
 .PHONY: uninstall
 uninstall: ## remove what make install has installed (as root)

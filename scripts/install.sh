@@ -8,6 +8,7 @@
 #   scripts/install.sh                 install all that (as root)
 #   scripts/install.sh dkms-tree DIR [VERSION]   only copy the source that DKMS builds from to DIR
 #
+#   PROVIDER=no        leave the provider out: programs can use links of type kwarp-siw, through libsiw
 #   RDMA_CORE=TREE     use this source of the machine's rdma-core instead of downloading it
 #   KWARP_CACHE=DIR    cache folder (here /var/cache/kwarp)
 #
@@ -95,9 +96,11 @@ build_module() {
 	local version=$1 kernel status
 	while read -r kernel; do
 		! dkms_has "$version" "$kernel" built && ! dkms_has "$version" "$kernel" installed || continue
-		say "building the module for $kernel"
+		say "building the module for $kernel, which takes one to three minutes"
 		status=0
+		start_ticks "/var/lib/dkms/kwarp/$version/build/make.log" DKMS
 		dkms build -m kwarp -v "$version" -k "$kernel" >"$KWARP_CACHE/log/dkms-build.log" 2>&1 || status=$?
+		end_ticks
 		[ "$status" -ne 0 ] || continue
 		cat "$KWARP_CACHE/log/dkms-build.log" >&2
 		if [ "$kernel" = "$(uname -r)" ] || has_module "$kernel"; then
@@ -183,9 +186,11 @@ rdma_core_source() {
 		return
 	fi
 	tag=v${version%-*}
-	"$here/get-source.sh" rdma-core --own "$version" || die "no source of rdma-core $version here, see above; upstream's will do:
+	"$here/get-source.sh" rdma-core --own "$version" || die "no source of rdma-core $version here, see above. Either take upstream's:
 	git clone --depth 1 -b $tag $upstream \$HOME/rdma-core-$tag
-	sudo make install RDMA_CORE=\$HOME/rdma-core-$tag"
+	sudo make install RDMA_CORE=\$HOME/rdma-core-$tag
+or install without the provider, for links of type kwarp-siw:
+	sudo make install PROVIDER=no"
 }
 
 # Fetch the source of rdma-core first, and install packages after that. A mirror often lacks the
@@ -193,6 +198,10 @@ rdma_core_source() {
 # fetch the source again.
 source_and_packages() {
 	local version
+	if [ "$provider" = no ]; then
+		"$here/host-packages.sh" install
+		return
+	fi
 	version=$(rdma_core_version)
 	[ -n "$version" ] || { apt-get -qq update >&2; version=$(rdma_core_version); }
 	[ -n "$version" ] || die "apt knows no libibverbs1: enable the component main in apt's sources, then apt-get update"
@@ -251,6 +260,7 @@ try_module() {
 	fi
 }
 
+provider=${PROVIDER:-yes}
 case ${1:-} in
 '') ;;
 dkms-tree)
@@ -258,9 +268,10 @@ dkms-tree)
 	dkms_tree "$(realpath -m "$2")" "${3:-}" >/dev/null
 	exit
 	;;
--h | --help) echo "usage: sudo make install [RDMA_CORE=TREE]"; exit ;;
-*) die "unknown argument '$1'; usage: sudo make install [RDMA_CORE=TREE]" ;;
+-h | --help) echo "usage: sudo make install [PROVIDER=no | RDMA_CORE=TREE]"; exit ;;
+*) die "unknown argument '$1'; usage: sudo make install [PROVIDER=no | RDMA_CORE=TREE]" ;;
 esac
+[[ $provider = @(yes|no) ]] || die "PROVIDER=$provider: this is yes or no"
 [ "$(id -u)" -eq 0 ] || die "run as root: sudo make install"
 command -v apt-get >/dev/null || die "this is for Debian and what is made of it; README.md has the steps for other systems"
 found=$(kwarp_packages)
@@ -268,8 +279,10 @@ found=$(kwarp_packages)
 need_cache
 source_and_packages
 out=$KWARP_CACHE/install
-say "building the provider"
-"$here/build-provider.sh" "$source" "$out/provider" >/dev/null
+if [ "$provider" = yes ]; then
+	say "building the provider"
+	"$here/build-provider.sh" "$source" "$out/provider" >/dev/null
+fi
 version=$(dkms_tree "$out/dkms")
 if [ -z "$(dkms status -m kwarp -v "$version")" ]; then
 	rm -rf "/usr/src/kwarp-$version"
@@ -279,11 +292,16 @@ fi
 build_module "$version"
 replace_module "$version"
 out=$out/provider
-install_provider
+[ "$provider" = no ] || install_provider
 install_kwarpctl
 install_unit
+type=kwarp
+if [ "$provider" = no ]; then
+	type=kwarp-siw
+	say "no provider was installed: programs can use links of type kwarp-siw, see Documentation/admin-guide.rst"
+fi
 if try_module; then
-	say "installed: rdma link add kw0 type kwarp netdev <device>"
+	say "installed: rdma link add kw0 type $type netdev <device>"
 else
 	say "installed, for a kernel that takes the module; kwarpctl doctor says what is in the way"
 fi

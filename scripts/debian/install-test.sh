@@ -110,6 +110,7 @@ no_source_case() {
 	[ "$status" -ne 0 ]
 	grep -q "git clone .* -b v[0-9.]* https://" "$log"
 	grep -q "make install RDMA_CORE=" "$log"
+	grep -q "make install PROVIDER=no" "$log"
 	[ "$packages" = "$(root dpkg-query -W)" ]
 	rm -rf "$root/var/cache/kwarp"
 	[ -z "$(ours)" ]
@@ -122,6 +123,19 @@ wrong_source_case() {
 	install_fails
 	sed -i "s/^set(PACKAGE_VERSION .*/set(PACKAGE_VERSION \"$version\")/" "$work/rdma-core/CMakeLists.txt"
 	grep -q 'is rdma-core 9.1, and libibverbs here is' "$log"
+}
+
+# Without a source of rdma-core the module and the tools can be installed, for links that libsiw
+# serves.
+no_provider_case() {
+	user sudo make install PROVIDER=no
+	module_is "${before[0]}" iWARP
+	root modprobe -S "${before[0]}" -n rdma-link-kwarp-siw
+	root kwarpctl explain 0x1202 | grep DDP_U_NOBUF
+	[ -z "$(compgen -G "$root/usr/lib/*/libibverbs/libkwarp-rdmav*.so")" ]
+	[ ! -e "$root/etc/libibverbs.d/kwarp.driver" ]
+	compgen -G "$root/usr/lib/*/libibverbs/libsiw-rdmav*.so" >/dev/null
+	grep -q 'links of type kwarp-siw' "$log"
 }
 
 install_case() {
@@ -260,7 +274,7 @@ test_suite() {
 	trap - EXIT
 }
 
-cases=(no-source wrong-source install packages owner unit again update release spoilt uninstall)
+cases=(no-source wrong-source no-provider install packages owner unit again update release spoilt uninstall)
 # Run again as root in a mount namespace, so that no mount is left.
 case ${1:-} in -h | --help) head_comment; exit ;; esac
 if [ "${KWARP_INSTALL_NS:-}" != 1 ]; then
@@ -269,6 +283,7 @@ if [ "${KWARP_INSTALL_NS:-}" != 1 ]; then
 	done
 	[ $# -gt 0 ] || set -- bookworm trixie
 	"$here/host-packages.sh" packages
+	need_mounts
 	# These commands still run as the user, who owns the cache and the checkout.
 	rm -rf "$KWARP_ROOT/build/install-test"
 	mkdir -p "$KWARP_ROOT/build/install-test"
