@@ -96,7 +96,7 @@ busy=$(awk '$1 >= 1 { print $1 }' /proc/loadavg)
 [ -e /dev/kvm ] || say "this machine has no KVM (/dev/kvm): the virtual machine will be an emulated one, which is slower"
 need_root
 need_cache
-[ -e "$KWARP_CACHE/kernel/6.12" ] || need_space "the demo" 800 "$KWARP_CACHE" 300 "$KWARP_ROOT/build" 600 "${TMPDIR:-/tmp}"
+[ -e "$KWARP_CACHE/kernel/6.12" ] || need_space "the demo" 1000 "$KWARP_CACHE" 300 "$KWARP_ROOT/build" 600 "${TMPDIR:-/tmp}"
 rm -rf "$log"
 mkdir -p "$log"
 jobs=()

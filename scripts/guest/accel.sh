@@ -10,7 +10,7 @@ here=$KWARP_ROOT/scripts
 
 probe() {
 	[ -e /dev/kvm ] || return 1
-	say "probing whether KVM works here"
+	say "probing whether KVM works here, ten seconds at most; without it the guest runs in emulation, which is slower"
 	timeout 40 "$here/vm.sh" --accel kvm --timeout 10 --no-scan \
 		--logs "$KWARP_CACHE/log/kvm-probe" -- true >/dev/null 2>&1
 }
@@ -20,7 +20,7 @@ answer() {
 	if probe; then
 		echo kvm >"$dir/accel"
 	else
-		say "KVM does not work here; using emulation, which is slower (rm -r $KWARP_CACHE/accel to ask again)"
+		say "$([ -e /dev/kvm ] && echo "KVM does not work here" || echo "no KVM here (/dev/kvm)"); using emulation, which is slower (rm -r $KWARP_CACHE/accel to ask again)"
 		echo tcg >"$dir/accel"
 	fi
 }
