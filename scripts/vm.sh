@@ -252,6 +252,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 make_initrd "$work" "$dir" "$guest"
 [ -z "$out" ] || truncate -s 1G "$work/disk"
+# Ctrl-C ends the guest, too. That is no fault of the guest, so there is no verdict.
+trap 'exit 130' INT
 qemu=0
 run_until_booted "$work" "$dir" "$how" || qemu=$?
 collect_out "$work"
