@@ -130,16 +130,11 @@ void kwarp_ep_unlock(struct kwarp_ep *ep)
 static void ep_work(struct work_struct *work)
 {
 	struct kwarp_ep *ep = container_of(work, struct kwarp_ep, work);
-	unsigned int noreclaim;
+	unsigned int noio;
 
 	kwarp_fault_late();
-	/*
-	 * All devices and programs share this ordered queue, and a storage protocol may need one of
-	 * the connections to write out memory. So an allocation must not wait for reclaim, and
-	 * neither must TCP, which charges the socket's memory to the container of the program:
-	 * with PF_MEMALLOC a charge above the container's limit is made at once. It is a few KiB.
-	 */
-	noreclaim = memalloc_noreclaim_save();
+	/* A storage protocol may wait for a connection, to write out memory: no I/O here. */
+	noio = memalloc_noio_save();
 	/*
 	 * If ep->run is not QUEUED any more, another context has handled the events, or handles
 	 * them now.
@@ -148,7 +143,7 @@ static void ep_work(struct work_struct *work)
 		kwarp_ep_lock(ep);
 		kwarp_ep_unlock(ep);
 	}
-	memalloc_noreclaim_restore(noreclaim);
+	memalloc_noio_restore(noio);
 	kwarp_ep_put(ep);
 }
 

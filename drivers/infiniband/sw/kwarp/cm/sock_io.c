@@ -2,10 +2,16 @@
 /*
  * Sockets of connection management: sending and receiving octets, and how many of them the peer has
  * acknowledged. No function here waits for a peer.
+ *
+ * TCP charges what it sends, and what it receives while it has the socket, to the container of the
+ * program. Most callers run in the ordered queue, where all connections of the machine would wait
+ * while that container reclaims memory. So these functions call TCP with PF_MEMALLOC: then a charge
+ * above the limit is made at once. It is a few KiB: startup frames, a FIN, a small receive buffer.
  */
 #include "sock_io.h"
 
 #include <linux/net.h>
+#include <linux/sched/mm.h>
 #include <linux/tcp.h>
 #include <linux/uio.h>
 #include <net/sock.h>
@@ -19,8 +25,11 @@ bool kwarp_cm_sock_closed(const struct socket *sock)
 /* Send a FIN: close the sending direction. Context: process. */
 void kwarp_cm_sock_fin(struct socket *sock)
 {
+	unsigned int noreclaim = memalloc_noreclaim_save();
+
 	might_sleep();
 	kernel_sock_shutdown(sock, SHUT_WR);
+	memalloc_noreclaim_restore(noreclaim);
 }
 
 /* Return: TCP sequence number up to which the peer has acknowledged. Context: any. */
@@ -48,11 +57,14 @@ bool kwarp_cm_sock_unacked(const struct socket *sock)
 int kwarp_cm_sock_recv(struct socket *sock, void *buf, u32 len, bool peek)
 {
 	struct kvec iov = { .iov_base = buf, .iov_len = len };
+	unsigned int noreclaim = memalloc_noreclaim_save();
 	struct msghdr msg = {};
+	int ret;
 
 	might_sleep();
-	return kernel_recvmsg(sock, &msg, &iov, 1, len,
-			      MSG_DONTWAIT | (peek ? MSG_PEEK : 0));
+	ret = kernel_recvmsg(sock, &msg, &iov, 1, len, MSG_DONTWAIT | (peek ? MSG_PEEK : 0));
+	memalloc_noreclaim_restore(noreclaim);
+	return ret;
 }
 
 /**
@@ -70,19 +82,26 @@ int kwarp_cm_sock_send(struct socket *sock, const void *buf, u32 len)
 {
 	struct kvec iov = { .iov_base = (void *)buf, .iov_len = len };
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+	unsigned int noreclaim = memalloc_noreclaim_save();
+	int ret;
 
 	might_sleep();
-	return kernel_sendmsg(sock, &msg, &iov, 1, len);
+	ret = kernel_sendmsg(sock, &msg, &iov, 1, len);
+	memalloc_noreclaim_restore(noreclaim);
+	return ret;
 }
 
 /* Drop up to 1 MiB of received octets. Context and result: like kwarp_cm_sock_recv(). */
 int kwarp_cm_sock_discard(struct socket *sock)
 {
 	struct kvec iov = { .iov_len = 1024 * 1024 };
+	unsigned int noreclaim = memalloc_noreclaim_save();
 	struct msghdr msg = {};
+	int ret;
 
 	might_sleep();
 	/* With MSG_TRUNC TCP drops the octets, and copies nothing. */
-	return kernel_recvmsg(sock, &msg, &iov, 1, iov.iov_len,
-			      MSG_DONTWAIT | MSG_TRUNC);
+	ret = kernel_recvmsg(sock, &msg, &iov, 1, iov.iov_len, MSG_DONTWAIT | MSG_TRUNC);
+	memalloc_noreclaim_restore(noreclaim);
+	return ret;
 }
