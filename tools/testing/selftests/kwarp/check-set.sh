@@ -26,7 +26,7 @@ out_of_check() {
 	# The cases that check the counts of Writes, immediate data and atomic operations are kept.
 	stats-read | stats-send) ;;
 	# The case of "kwarpctl set" is kept. Unit tests check the output of the other commands.
-	kwarpctl-show | kwarpctl-doctor | kwarpctl-bench) ;;
+	kwarpctl-show | kwarpctl-waits | kwarpctl-doctor | kwarpctl-bench) ;;
 	# Of the types of interfaces, bond, GRE, lo and VLAN are kept, and a link on the device below
 	# a VLAN.
 	netdev-bridge | netdev-macvlan | netdev-tun | netdev-wireguard) ;;

@@ -39,26 +39,35 @@ ctl_show_case() {
 	knob_at 0 tos 40
 	ctl 0 show "${LINK[0]}" || fail "kwarpctl show failed"
 	expect_in ctl 'tos'
-	ctl_waits
-	stop client KILL
-	stop server KILL
+	stop client
+	stop server
 }
 
 # "show" says how long a program still waits for the answer of a peer. While all packets are lost,
 # "show" and "doctor" say of an established connection that it is stalled.
-ctl_waits() {
+ctl_waits_case() {
+	skip_on siw "it is for our links"
+	own_links
 	new_port
-	knob_at 0 startup_timeout 90
+	# On a slow machine the commands here take as long as the defaults.
+	knob_at 0 startup_timeout 110
+	knob_at 0 user_timeout 600
 	start deaf 1 python3 "$HERE/mpa.py" deaf "${IP[1]}" "$PORT"
 	wait_until 10 "the deaf server listens" listens "${PIDS[deaf]}" "$PORT"
-	start asking 0 kwconn -c -a "${IP[1]}" -p "$PORT"
-	wait_until 20 "the new connection waits" ctl_says show 'WAIT_REP [(][0-9]* s left[)]'
+	start asking 0 kwconn -c -a "${IP[1]}" -p "$PORT" -T 90
+	wait_until 60 "the new connection waits" ctl_says show 'WAIT_REP [(][0-9]* s left[)]'
 	stop asking KILL
 	stop deaf KILL
+	data_serve server
+	data_client -n 0 -m $((64 << 10)) -S 26 -T 100
+	start client 0 "${DATA_CLIENT[@]}"
+	wait_until 20 "there is a connection" ctl_connected
 	netem loss 100%
-	wait_until 30 "the old connection is stalled" ctl_says show 'RTS [(]stalled: no ACK for [0-9.]* s[)]'
+	wait_until 60 "the connection is stalled" ctl_says show 'RTS [(]stalled: no ACK for [0-9.]* s[)]'
 	ctl_says doctor 'warning  connection to .* waits, and nothing was acknowledged' || fail "doctor does not see that"
 	no_netem
+	stop client KILL
+	stop server KILL
 }
 
 # ctl_says COMMAND WORDS: true if kwarpctl COMMAND prints these words.
@@ -71,15 +80,22 @@ ctl_connected() {
 	ctl 0 show "${LINK[0]}" --json && grep -q '"remote": "[0-9]' "$CASE_DIR/ctl.log"
 }
 
-# "doctor" first finds no problem. After the server has ended, and after the interface has gone
+# "doctor" first finds no problem, and runs nothing of the folder that it is called in. After the server has ended, and after the interface has gone
 # down, "doctor" must report that.
 ctl_doctor_case() {
+	local module
 	skip_on siw "it is for our links"
 	own_links
 	new_port
 	serve server "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT"
-	ctl 0 doctor "${LINK[0]}" --peer "${IP[1]}" --port "$PORT" || :
+	mkdir "$CASE_DIR/folder"
+	for module in argparse ctypes json socket; do
+		echo "open('$CASE_DIR/folder/mark', 'w')" >"$CASE_DIR/folder/$module.py"
+	done
+	(cd "$CASE_DIR/folder" && PYTHONPATH=. ctl 0 doctor "${LINK[0]}" --peer "${IP[1]}" --port "$PORT") || :
 	expect_in ctl '0 problems, '
+	expect_in ctl "open ${LINK[0]}: libibverbs opens it"
+	[ ! -e "$CASE_DIR/folder/mark" ] || fail "doctor has run a module of the current folder"
 	stop server
 	! ctl 0 doctor "${LINK[0]}" --peer "${IP[1]}" --port "$PORT" || fail "nobody is at the port"
 	expect_in ctl '1 problem, '
@@ -133,7 +149,8 @@ ctl_bench_case() {
 	stop server
 }
 
-testcase kwarpctl-show 240 ctl_show_case
+testcase kwarpctl-show 120 ctl_show_case
+testcase kwarpctl-waits 150 ctl_waits_case
 testcase kwarpctl-doctor 60 ctl_doctor_case
 testcase kwarpctl-set 30 ctl_set_case
 testcase kwarpctl-bench 240 ctl_bench_case
