@@ -72,6 +72,14 @@ accelerator() {
 	"$here/guest/accel.sh"
 }
 
+# Print type and size of the terminal that the shell will be used on.
+terminal_of_host() {
+	local size
+	size=$(stty size 2>/dev/null) || size=
+	[ -n "$size" ] && [ "$size" != "0 0" ] || size='24 80'
+	echo "${TERM:-vt100} $size"
+}
+
 # write_job JOB: make the folder with the first process and the command for the guest.
 write_job() {
 	local job=$1
@@ -79,9 +87,10 @@ write_job() {
 	install -m 755 "$KWARP_ROOT/tools/testing/guest/init" "$job/init"
 	[ "$leaks" = 0 ] || touch "$job/run-kwarp/leaks"
 	if [ "$shell" = 1 ]; then
-		touch "$job/run-kwarp/shell"
-		echo 'echo "a shell in the guest: ./demo.sh runs the demo, exit ends the machine"; cd /opt/kwarp; bash -i' \
-			>"$job/run-kwarp/command"
+		terminal_of_host >"$job/run-kwarp/shell"
+		echo 'if cd /opt/kwarp 2>/dev/null && [ -x demo.sh ]; then ./demo.sh --links; fi
+			echo "exit ends the machine"
+			bash -i' >"$job/run-kwarp/command"
 	else
 		printf '%s\n' "$command" >"$job/run-kwarp/command"
 	fi

@@ -247,3 +247,37 @@ test_check-steps() {
 		[ "$(tail -n 1 <<<"$said")" = '0 passed, 1 failed, 2 skipped' ] || echo "$said"
 	fails_with "no step 'lit'" "$tree/scripts/check.sh" lit
 }
+
+# ------------------------------------------------------------------- the shell
+
+# wait_for PATTERN FILE: wait until the file has such a line, or two minutes.
+wait_for() {
+	local i
+	for ((i = 0; i < 120; i++)); do
+		! grep -qs -- "$1" "$2" || return 0
+		sleep 1
+	done
+}
+
+# Type these commands as a user would: what is typed before the prompt may be lost.
+type_in_shell() {
+	wait_for 'exit ends the machine' "$1"
+	sleep 2
+	printf '%s\n' 'stty size; echo "TERM $TERM"' 'rping -c -a 10.9.0.2 -C 2 -v && echo "rping $?"' \
+		'ip netns exec far ib_write_bw -R -F -d rdma1 -n 500 >/dev/null &' 'sleep 3' \
+		'ib_write_bw -R -F -d rdma0 -n 500 10.9.0.2 && echo "bw $?"' \
+		'./demo.sh --links && echo "links $?"'
+	wait_for '^links 0' "$1"
+	echo exit
+}
+
+# The shell in a guest has links, a server for rping, and the size of the host's terminal.
+test_shell() {
+	local overlay log=$out/shell.log
+	overlay=$("$here/guest/overlay.sh" 6.12 2>"$out/overlay.log") || { cat "$out/overlay.log"; return; }
+	: >"$log"
+	type_in_shell "$log" | TERM=tmux-256color timeout 300 script -qefc "stty rows 33 cols 99
+		'$here/vm.sh' --overlay '$overlay' --logs '$out/shell' --shell" /dev/null >"$log" 2>&1 || echo "exit status $?"
+	grep -q '33 99' "$log" && grep -q '^TERM tmux-256color' "$log" && grep -q '^rping 0' "$log" &&
+		grep -q '^bw 0' "$log" && grep -q '^links 0' "$log" || cat "$log"
+}

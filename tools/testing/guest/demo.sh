@@ -6,6 +6,7 @@
 #
 #   demo.sh              measure plain TCP, siw, kwarp without and with CRC: Writes at MTU 1500
 #   demo.sh --compare    measure also Reads and Sends, longer, and at MTU 1500 and 9000
+#   demo.sh --links      only add the links, start a server for rping, and print what to type
 #
 #   KWARP_DEMO_LINK=siw  use this type of link instead of kwarp
 #   KWARP_DEMO_SECONDS=N measure each bandwidth for N seconds (default: 1; with --compare 4)
@@ -38,6 +39,7 @@ far() {
 }
 
 make_net() {
+	[ ! -e /run/netns/far ] || delete_net
 	ip netns add far
 	ip link add near0 type veth peer name far0 netns far
 	ip addr add 10.9.0.1/24 dev near0
@@ -45,6 +47,14 @@ make_net() {
 	ip -n far link set lo up
 	ip link set near0 up
 	ip -n far link set far0 up
+}
+
+# Delete what an earlier run has left.
+delete_net() {
+	ip netns pids far | xargs -r kill
+	del_links 2>/dev/null || true
+	ip link del near0
+	ip netns del far
 }
 
 set_mtu() {
@@ -269,15 +279,32 @@ show() {
 	row_of_type short_row "$type, crc=on" "$type" on
 }
 
+# Add the links, and leave a server in the namespace "far" that takes one client after the other.
+links() {
+	logs=$(mktemp -d)
+	add_links "$type"
+	far setsid rping -s -P -a $addr >"$logs/server" 2>&1 </dev/null &
+	wait_listening 7174 || fail 'rping does not listen'
+	cat <<-END
+		Two links are there: rdma0 on near0 (10.9.0.1), and rdma1 on far0 ($addr)
+		in the network namespace "far", in which rping is a server. Try:
+		  rping -c -a $addr -C 3 -v     data go there and back
+		  kwarpctl show                    links and connections
+		  ip netns exec far ib_write_bw -R -F -d rdma1 -n 500 >/dev/null &
+		  ib_write_bw -R -F -d rdma0 -n 500 $addr
+		  ./demo.sh                        the demo again
+	END
+}
+
 case $* in
-'' | --compare) ;;
-*) echo "usage: $0 [--compare]" >&2; exit 2 ;;
+'' | --compare | --links) ;;
+*) echo "usage: $0 [--compare|--links]" >&2; exit 2 ;;
 esac
 trap on_exit EXIT
 make_net
 modprobe rdma_ucm
-if [ "${1:-}" = --compare ]; then
-	compare
-else
-	show
-fi
+case ${1:-} in
+--compare) compare ;;
+--links) links ;;
+*) show ;;
+esac
