@@ -100,6 +100,8 @@
  * ending (cm/caller.c).  So a killed process is held up for this time at most.
  */
 #define KWARP_CALLER_MS			250
+/* An endpoint offers octets to TCP again after this time, if TCP had no memory. */
+#define KWARP_SEND_RETRY_MS		20
 /*
  * A stand-in is an object that iw_cm gets instead of a queue pair (cm/cm_qp.c).  A stand-in that
  * iw_cm has returned is freed by Tasks RCU, which takes a second under load, or longer.  While this
@@ -175,13 +177,13 @@
  * because the timer's processor time is charged to nobody.
  */
 #define KWARP_MAX_HOLDS		256
-#define KWARP_MAX_USER_HOLDS	16	/* of one program, so that it cannot take all */
+#define KWARP_MAX_USER_HOLDS	16	/* of one opened device, so that one program does not take all */
 /*
  * Number of streams of a device that may have a timer for libsiw's requests at a time
  * (engine/tx/pace.h).  libsiw is the libibverbs provider of siw.  The limit is smaller than
  * KWARP_MAX_HOLDS, because this timer runs more often, and sends the requests that it finds.
  */
 #define KWARP_MAX_PACED		16
-#define KWARP_MAX_USER_PACED	8	/* of one program */
+#define KWARP_MAX_USER_PACED	8	/* of one opened device */
 
 #endif /* KWARP_LIMITS_H */

@@ -90,9 +90,19 @@ static enum kwarp_cm_event startup_lost(struct kwarp_ep *ep, int err)
 
 /* --------------------------------------------------------------- sending */
 
-static enum kwarp_cm_event poll_send(struct kwarp_ep *ep)
+static int send_frame(struct kwarp_ep *ep)
 {
 	int ret = kwarp_startup_send(ep);
+
+	/* TCP had no memory, and will get no ACK after which it could ask for more. */
+	if (ret == -EAGAIN && !kwarp_cm_sock_unacked(ep->cs.sock))
+		kwarp_ep_retry_in(ep, msecs_to_jiffies(KWARP_SEND_RETRY_MS));
+	return ret;
+}
+
+static enum kwarp_cm_event poll_send(struct kwarp_ep *ep)
+{
+	int ret = send_frame(ep);
 
 	if (ret == -EAGAIN)
 		return KWARP_CME_NONE;
@@ -318,7 +328,7 @@ void kwarp_cm_mpa_reject(struct kwarp_ep *ep, const void *pd, u16 pd_len)
 
 static enum kwarp_cm_event poll_send_rep(struct kwarp_ep *ep)
 {
-	int ret = kwarp_startup_send(ep);
+	int ret = send_frame(ep);
 
 	if (ret == -EAGAIN)
 		return KWARP_CME_NONE;

@@ -165,8 +165,12 @@ static int sock_create_on(struct kwarp_dev *kdev, int family, struct socket **re
 	if (ret)
 		return ret;
 	sock_classify((*res)->sk);
-	/* The connection may carry a swap device: allocations must not start I/O. */
-	(*res)->sk->sk_allocation = GFP_NOIO;
+	/*
+	 * A storage protocol may need the connection to write out memory: allocations must not
+	 * start I/O. PF_MEMALLOC, see sock_io.c, must not open the reserve to them: a peer on this
+	 * machine would drop a packet with memory of the reserve.
+	 */
+	(*res)->sk->sk_allocation = GFP_NOIO | __GFP_NOMEMALLOC;
 	kwarp_sk_no_task_frag((*res)->sk);
 	sock_set_reuseaddr((*res)->sk);
 	tcp_sock_set_nodelay((*res)->sk);
