@@ -153,6 +153,18 @@ static void be_draining(struct sched_test *t)
 	t->head_waits = true;
 }
 
+static void be_sending(struct sched_test *t)
+{
+	be_drained(t);
+	t->e.tx.msg.kind = KWARP_TXK_SQ;
+}
+
+static void be_answering(struct sched_test *t)
+{
+	be_drained(t);
+	t->e.iread.tail = t->e.iread.head + 1;
+}
+
 static const struct closing_case {
 	const char *desc;
 	void (*make)(struct sched_test *t);
@@ -161,6 +173,8 @@ static const struct closing_case {
 	{ "our FIN is sent", be_closed, 1 },
 	{ "all is sent that was posted before the close", be_drained, 1 },
 	{ "more is to be sent", be_draining, 0 },
+	{ "the last message is being sent", be_sending, 0 },
+	{ "the peer's Read is answered", be_answering, 0 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(closing, closing_cases, desc);

@@ -328,6 +328,7 @@ static bool next_request(struct kwarp_engine *e)
 	 */
 	if (tx->wqe.rule->awaits && test_bit(KWARP_E_FIN_SEEN, &e->flags)) {
 		tx->drain_to = e->sq->next;
+		clear_bit(KWARP_E_TX_WAIT_READ, &e->flags);
 		return false;
 	}
 	return !sq_must_wait(e);

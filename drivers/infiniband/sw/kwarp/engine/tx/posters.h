@@ -14,6 +14,7 @@
 #define KWARP_ENGINE_TX_POSTERS_H
 
 #include "../types.h"
+#include "batch.h"
 #include "coalesce.h"
 
 /*
@@ -32,6 +33,19 @@ static inline void kwarp_tx_tell_posters(struct kwarp_engine *e)
 }
 
 /*
+ * Has the stream ended, or is all sent in a graceful close, so that requests that are posted now
+ * are flushed?
+ */
+static inline bool kwarp_tx_only_flushes(const struct kwarp_engine *e)
+{
+	if (kwarp_engine_dead(e) || test_bit(KWARP_E_TX_STOP, &e->flags))
+		return true;
+	return test_bit(KWARP_E_TX_DRAIN, &e->flags) && e->tx.msg.kind == KWARP_TXK_NONE &&
+	       !kwarp_batch_pending(&e->tx.batch) && kwarp_readq_empty(&e->iread) &&
+	       (s32)(e->tx.drain_to - e->sq->next) <= 0;
+}
+
+/*
  * After a round that has sent all it could: would another round take nothing, whatever is posted?
  * The first request, posted before the producer index was @seen, waits for a response, or the
  * stream is not open, or has failed. Another thread of the program may change the index all the
@@ -43,7 +57,7 @@ static inline void kwarp_tx_tell_posters(struct kwarp_engine *e)
  */
 static inline bool kwarp_tx_held_up(const struct kwarp_engine *e, u32 seen)
 {
-	if (kwarp_engine_dead(e))
+	if (kwarp_tx_only_flushes(e))	/* a round flushes what is posted, whatever waits */
 		return false;
 	return (s32)(seen - e->sq->next) > 0 || test_bit(KWARP_E_TX_WAIT_READ, &e->flags) ||
 	       !test_bit(KWARP_E_TX_OPEN, &e->flags);
@@ -66,14 +80,6 @@ static inline bool kwarp_tx_posted_since(struct kwarp_engine *e, u32 seen)
 	/* Set the flag, then look again. kwarp_rx_answered() makes room, then looks at the flag. */
 	smp_mb__after_atomic();
 	return kwarp_sq_posted(e->sq) != seen;
-}
-
-/* Has the stream ended, or is it closing, so that requests that are posted now are flushed? */
-static inline bool kwarp_tx_only_flushes(const struct kwarp_engine *e)
-{
-	return kwarp_engine_dead(e) || test_bit(KWARP_E_TX_STOP, &e->flags) ||
-	       (test_bit(KWARP_E_TX_DRAIN, &e->flags) &&
-		(s32)(e->tx.drain_to - e->sq->next) <= 0);
 }
 
 /*
