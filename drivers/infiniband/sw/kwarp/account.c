@@ -7,6 +7,7 @@
 #include <linux/cred.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/refcount.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/user_namespace.h>
@@ -23,12 +24,12 @@
 struct kwarp_account {
 	struct list_head node;
 	kuid_t uid;
-	unsigned int users;
+	refcount_t users;
 	atomic64_t octets;
 };
 
 static LIST_HEAD(accounts);
-static DEFINE_MUTEX(lock);		/* accounts, kwarp_account.users */
+static DEFINE_MUTEX(lock);		/* accounts; no allocation under it */
 
 /*
  * The user who pays. In a user namespace this is its owner: a user may have thousands of IDs in a
@@ -52,12 +53,7 @@ static struct kwarp_account *find_account(kuid_t uid)
 	list_for_each_entry(a, &accounts, node)
 		if (uid_eq(a->uid, uid))
 			return a;
-	a = kzalloc(sizeof(*a), GFP_KERNEL_ACCOUNT);
-	if (!a)
-		return NULL;
-	a->uid = uid;
-	list_add(&a->node, &accounts);
-	return a;
+	return NULL;
 }
 
 /**
@@ -68,34 +64,40 @@ static struct kwarp_account *find_account(kuid_t uid)
  */
 struct kwarp_account *kwarp_account_get(void)
 {
-	struct kwarp_account *a;
+	struct kwarp_account *a, *unused = kzalloc(sizeof(*a), GFP_KERNEL_ACCOUNT);
+	kuid_t uid = paying_user();
 
 	mutex_lock(&lock);
-	a = find_account(paying_user());
-	if (a)
-		a->users++;
+	a = find_account(uid);
+	if (a) {
+		refcount_inc(&a->users);
+	} else if (unused) {
+		a = unused;
+		unused = NULL;
+		a->uid = uid;
+		refcount_set(&a->users, 1);
+		list_add(&a->node, &accounts);
+	}
 	mutex_unlock(&lock);
+	kfree(unused);
 	return a;
 }
 
 /* Memory that is freed late may outlive the opened device: hold the account for it. */
 void kwarp_account_hold(struct kwarp_account *a)
 {
-	mutex_lock(&lock);
-	a->users++;
-	mutex_unlock(&lock);
+	refcount_inc(&a->users);
 }
 
 /* The opened device and all its objects are gone. Context: process. */
 void kwarp_account_put(struct kwarp_account *a)
 {
-	mutex_lock(&lock);
-	if (!--a->users) {
-		WARN_ON_ONCE(atomic64_read(&a->octets));
-		list_del(&a->node);
-		kfree(a);
-	}
+	if (!refcount_dec_and_mutex_lock(&a->users, &lock))
+		return;
+	WARN_ON_ONCE(atomic64_read(&a->octets));
+	list_del(&a->node);
 	mutex_unlock(&lock);
+	kfree(a);
 }
 
 /*

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Queue pairs: create, modify, query, destroy, post.
- *
- * libsiw is the libibverbs provider of the siw driver, which programs use on links of type
- * kwarp-siw.  A stream is the connection of a queue pair with its peer.
- */
+/* Queue pairs: create, modify, query, destroy, post. */
 #include <linux/cred.h>
 #include <linux/mm.h>
 #include <linux/pid.h>
@@ -142,6 +137,9 @@ static bool qp_has_rfc7306(const struct kwarp_dev *kdev, struct ib_udata *udata)
 /* Attributes by which a program gives the memory of the rings; kwarp's rings are the kernel's. */
 static const u16 qp_buffer_attrs[] = KWARP_QP_BUFFER_ATTRS;
 
+#define READQS_OCTETS	(KWARP_MAX_ORD * sizeof(struct kwarp_oread) + \
+			 KWARP_MAX_IRD * sizeof(struct kwarp_iread))
+
 int kwarp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		    struct ib_udata *udata)
 {
@@ -160,7 +158,8 @@ int kwarp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		ret = -ENOMEM;
 		goto out_count;
 	}
-	ret = kwarp_charge_object(&qp->charge, udata, sizeof(*qp));
+	/* The queues of Reads, which a connection makes later, are paid in advance. */
+	ret = kwarp_charge_object(&qp->charge, udata, sizeof(*qp) + READQS_OCTETS);
 	if (ret)
 		goto out_count;
 	qp->sq.ring.charge.account = qp->charge.account;
