@@ -25,14 +25,16 @@ static struct ibv_mr *mr_done(struct kwarp_mr *mr, struct ibv_pd *pd, int ret)
 	return NULL;
 }
 
-static struct kwarp_mr *new_mr(uint64_t iova)
+static struct kwarp_mr *new_mr(uint64_t iova, int access)
 {
 	struct kwarp_mr *mr = calloc(1, sizeof(*mr));
 
-	if (mr)
+	if (mr) {
 		mr->iova = iova;
-	else
+		mr->access = access;
+	} else {
 		errno = ENOMEM;
+	}
 	return mr;
 }
 
@@ -40,7 +42,7 @@ struct ibv_mr *kwarp_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 			    uint64_t iova, int access)
 {
 	struct ib_uverbs_reg_mr_resp resp = {};
-	struct kwarp_mr *mr = new_mr(iova);
+	struct kwarp_mr *mr = new_mr(iova, access);
 	struct ibv_reg_mr cmd = {};
 
 	if (!mr)
@@ -53,7 +55,7 @@ struct ibv_mr *kwarp_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 struct ibv_mr *kwarp_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length,
 				   uint64_t iova, int fd, int access)
 {
-	struct kwarp_mr *mr = new_mr(iova);
+	struct kwarp_mr *mr = new_mr(iova, access);
 	int ret;
 
 	if (!mr)
@@ -67,6 +69,21 @@ struct ibv_mr *kwarp_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t le
 	return mr_done(mr, pd, ret);
 }
 
+/* A re-registration has succeeded.  Only one with a new place decides whether addresses begin at 0. */
+static void mr_changed(struct kwarp_mr *mr, int flags, void *addr, int access)
+{
+	const int zero = IBV_ACCESS_ZERO_BASED;
+	int base = mr->access & zero;
+
+	if (flags & IBV_REREG_MR_CHANGE_TRANSLATION) {
+		mr->iova = (uintptr_t)addr;
+		base = access & zero;
+	}
+	if (flags & IBV_REREG_MR_CHANGE_ACCESS)
+		mr->access = access;
+	mr->access = (mr->access & ~zero) | base;
+}
+
 int kwarp_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 		   void *addr, size_t length, int access)
 {
@@ -77,8 +94,8 @@ int kwarp_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 	ret = ibv_cmd_rereg_mr(vmr, flags, addr, length, (uintptr_t)addr,
 			       access, pd, &cmd, sizeof(cmd), &resp,
 			       sizeof(resp));
-	if (!ret && flags & IBV_REREG_MR_CHANGE_TRANSLATION)
-		to_kmr(&vmr->ibv_mr)->iova = (uintptr_t)addr;
+	if (!ret)
+		mr_changed(to_kmr(&vmr->ibv_mr), flags, addr, access);
 	/* vmr->ibv_mr.pd still is the old domain: libibverbs sets it to @pd after this function. */
 	if (!ret && flags & IBV_REREG_MR_CHANGE_PD) {
 		kwarp_pd_use(pd);

@@ -136,10 +136,12 @@ struct kwarp_qp {
  * struct kwarp_mr - memory region
  * @vmr: libibverbs' part
  * @iova: address by which requests name the region's first octet; libibverbs does not store it
+ * @access: IBV_ACCESS_*; libibverbs knows those of an ordinary registration only
  */
 struct kwarp_mr {
 	struct verbs_mr vmr;
 	uint64_t iova;
+	int access;
 };
 
 struct kwarp_srq {

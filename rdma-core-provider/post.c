@@ -104,15 +104,15 @@ static bool region_allows(const struct ibv_mw_bind_info *info)
 	const struct kwarp_mr *mr = to_kmr(info->mr);
 	const uint64_t size = info->mr->length;
 
-	if (!(mr->vmr.access & IBV_ACCESS_MW_BIND))
+	if (!(mr->access & IBV_ACCESS_MW_BIND))
 		return false;
 	if (info->mw_access_flags & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC) &&
-	    !(mr->vmr.access & IBV_ACCESS_LOCAL_WRITE))
+	    !(mr->access & IBV_ACCESS_LOCAL_WRITE))
 		return false;
 	if (info->length > size)
 		return false;
 	/* The kernel chooses where the addresses of a zero-based region begin. */
-	return mr->vmr.access & IBV_ACCESS_ZERO_BASED ||
+	return mr->access & IBV_ACCESS_ZERO_BASED ||
 	       info->addr - mr->iova <= size - info->length;
 }
 

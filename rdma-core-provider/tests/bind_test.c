@@ -20,7 +20,7 @@ static struct ibv_pd foreign_pd = { .context = &other_ctx };
 /* A region of 0x1000 octets; requests name its first octet by @_iova. */
 #define MR(_pd, _iova, _access)                                                \
 	{ .vmr.ibv_mr = { .pd = _pd, .lkey = 0x1101, .length = 0x1000 },       \
-	  .vmr.access = _access, .iova = _iova }
+	  .access = _access, .iova = _iova }
 #define AT	0xabc000
 #define BINDABLE	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND)
 static struct kwarp_mr at_mr = MR(&bind_pd, AT, BINDABLE);

@@ -20,7 +20,7 @@
 static struct ibv_pd pd = { .context = &ctx.ibv_ctx.context };
 static struct kwarp_mr mr = {
 	.vmr.ibv_mr = { .pd = &pd, .lkey = 0x1101, .length = 8 },
-	.vmr.access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND,
+	.access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND,
 };
 
 static int bind_post(struct kwarp_qp *qp, struct ibv_mw *mw, const struct ibv_mw_bind_info *info)
