@@ -54,8 +54,13 @@ static struct kwarp_cq *create_cq(struct ibv_context *ctx,
 	pthread_spin_init(&cq->left_lock, PTHREAD_PROCESS_PRIVATE);
 	list_head_init(&cq->left);
 
+#ifdef KWARP_HAVE_CREATE_CQ_PROV_ATTR
+	ret = ibv_cmd_create_cq_ex(ctx, attr, NULL, &cq->vcq, &cmd.ibv_cmd, sizeof(cmd),
+				   &resp.ibv_resp, sizeof(resp), 0);
+#else
 	ret = ibv_cmd_create_cq_ex(ctx, attr, &cq->vcq, &cmd.ibv_cmd, sizeof(cmd),
 				   &resp.ibv_resp, sizeof(resp), 0);
+#endif
 	if (ret)
 		goto err_free;
 
@@ -147,6 +152,40 @@ static void cq_switch(struct kwarp_cq *cq, void *map, const struct kwarp_create_
 		munmap(old, old_len);
 }
 
+/*
+ * Resize as a module without KWARP_RESIZE_POLLED does: the indices of the new ring begin at 0, and
+ * the lock keeps other threads from polling or arming the old ring during the command.
+ */
+static int resize_locked(struct kwarp_cq *cq, int cqe)
+{
+	struct kwarp_cmd_resize_cq_resp resp = {};
+	struct ibv_resize_cq cmd = {};
+	struct kwarp_ring_hdr *old;
+	size_t old_len;
+	void *map;
+	int ret;
+
+	kwarp_cq_lock(cq);
+	old = cq->hdr;
+	old_len = cq->len;
+	ret = ibv_cmd_resize_cq(&cq->vcq.cq, cqe, &cmd, sizeof(cmd), &resp.ibv_resp, sizeof(resp));
+	if (ret)
+		goto out;
+	map = cq_map(cq->vcq.cq.context, &resp.drv_payload);
+	cq->lost = !map;
+	if (map) {
+		cq_use(cq, map, &resp.drv_payload);
+		cq->cons = 0;
+		cq->released = 0;
+		munmap(old, old_len);
+	} else {
+		ret = errno;
+	}
+out:
+	kwarp_cq_unlock(cq);
+	return ret;
+}
+
 /**
  * kwarp_resize_cq() - replace the ring by one of another size
  * @ibcq: completion queue
@@ -170,6 +209,8 @@ int kwarp_resize_cq(struct ibv_cq *ibcq, int cqe)
 				sizeof(resp));
 	if (ret) {
 		set_resizing(cq, false);
+		if (ret == EOPNOTSUPP)		/* an older module */
+			ret = resize_locked(cq, cqe);
 	} else {
 		map = cq_map(ibcq->context, &resp.drv_payload);
 		ret = map ? 0 : errno;
