@@ -328,29 +328,31 @@ rping_from() {
 	reap 10 server
 }
 
-# Two links in one namespace: from the address of one to that of the other, in both directions.
+# Two links in one namespace: from the address of one to that of the other, in both directions. On
+# dummies, because on others rdma_cm would ask the network for the hardware address.
 two_links_case() {
-	local far6=2001:db8:1::1 from to any
+	local i from to any
 	own_links
-	make_second_veth 0
-	ip -n "${NS[0]}" addr add "${NETDEV_IP[0]}/24" dev kwy0
-	ip -n "${NS[0]}" addr add "$far6/64" dev kwy0 nodad
-	both_ends second_veth_up
-	link_on 0 kwu0 kwy0
-	for from in "${IP[0]} ${NETDEV_IP[0]} 0.0.0.0" "${IP6[0]} $far6 ::"; do
-		read -r from to any <<<"$from"
+	both_ends del_link
+	for i in 0 1; do
+		ip -n "${NS[0]}" link add "kwdummy$i" type dummy || skip "there is no dummy"
+		ip -n "${NS[0]}" addr add "198.51.10$i.1/24" dev "kwdummy$i"
+		ip -n "${NS[0]}" addr add "2001:db8:10$i::1/64" dev "kwdummy$i" nodad
+		ip -n "${NS[0]}" link set "kwdummy$i" up
+		link_on 0 "${LINK2[i]}" "kwdummy$i"
+	done
+	for i in "198.51.100.1 198.51.101.1 0.0.0.0" "2001:db8:100::1 2001:db8:101::1 ::"; do
+		read -r from to any <<<"$i"
 		SERVER_END=0 rping_from "$from" "$to" "$to"
 		SERVER_END=0 rping_from "$to" "$from" "$from"
 		SERVER_END=0 rping_from "$from" "$to" "$any"
 	done
-	check_fails "1 255" "connecting where nobody listens" \
-		n0 timeout $((5 * SLOWNESS)) rping -c -a "${NETDEV_IP[0]}" -I "${IP[0]}" -p $((PORT + 100)) -C 3
+	check_fails "1 255" "connecting where nobody listens" n0 timeout $((5 * SLOWNESS)) \
+		rping -c -a 198.51.101.1 -I 198.51.100.1 -p $((PORT + 100)) -C 3
 	netdevs_down
+	for i in 0 1; do ip -n "${NS[0]}" link del "kwdummy$i"; done
+	own_links
 	still_works
-}
-
-second_veth_up() {
-	ip -n "${NS[$1]}" link set "kwy$1" up
 }
 
 # make_no_ip NAME: make an interface that carries no IP, in the first namespace.

@@ -90,10 +90,10 @@ coalesce_off() {
 
 # In these cases coalesce_us is higher than the default. On a busy machine the program may have
 # to wait longer than the default before it runs again, and the timer would send.
-for what in poll arm delay; do
+for what in poll arm leave delay; do
 	testcase "coalesce-$what" 60 coalesce_case "$what" 1000
 done
-for what in sleep leave server spin; do
+for what in sleep server spin; do
 	testcase "coalesce-$what" 60 coalesce_case "$what"
 done
 testcase coalesce-realtime 60 coalesce_realtime
