@@ -69,7 +69,7 @@ struct ibv_mr *kwarp_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t le
 	return mr_done(mr, pd, ret);
 }
 
-/* A re-registration has succeeded.  Only one with a new place decides whether addresses begin at 0. */
+/* A re-registration has succeeded.  Without a new place, addresses begin at 0 or not as before. */
 static void mr_changed(struct kwarp_mr *mr, int flags, void *addr, int access)
 {
 	const int zero = IBV_ACCESS_ZERO_BASED;

@@ -352,8 +352,8 @@ void kwarp_device_renamed(struct kwarp_dev *kdev)
 }
 
 /*
- * Since Linux 6.6 the core keeps the netdev in the entry of a GID, and rdma_cm compares netdevs, not
- * GIDs.  Return: true for such a core, and if there is no entry.
+ * Since Linux 6.6 the core keeps the netdev in the entry of a GID, and rdma_cm compares netdevs
+ * instead of GIDs.  Return: true for such a core, and if there is no entry.
  */
 static bool gid_has_netdev(struct ib_device *ibdev)
 {

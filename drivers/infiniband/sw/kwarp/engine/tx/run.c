@@ -92,8 +92,8 @@ static void tx_leave_queued(struct kwarp_engine *e, unsigned long delay)
 
 /*
  * Hand over to the work item; any context that can send may overtake it. If what is posted is only
- * flushed, or if rounds are made in vain, the work item waits a tick: a program that posts into such
- * a queue in a loop, or changes its producer index, must not keep a worker busy.
+ * flushed, or if rounds are made in vain, the work item waits a tick: a program that posts into
+ * such a queue in a loop, or changes its producer index, must not keep a worker busy.
  */
 static void tx_hand_over(struct kwarp_engine *e)
 {
