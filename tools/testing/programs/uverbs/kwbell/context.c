@@ -103,19 +103,26 @@ static void *map_ring(uint64_t key, uint32_t len)
 	return map;
 }
 
+/* How to map the rings of the queue pair in the error state. */
+static struct kwarp_create_cq_resp dead_cq;
+static struct kwarp_create_qp_resp dead_qp;
+
+void bell_map_dead(void)
+{
+	bell_dead.sq = map_ring(dead_qp.mmap_key, dead_qp.sq_len + dead_qp.rq_len);
+	bell_dead.rq = (void *)((char *)bell_dead.sq + dead_qp.sq_len);
+	bell_dead.cq = map_ring(dead_cq.mmap_key, dead_cq.mmap_len);
+}
+
 void bell_make_dead(void)
 {
 	struct ib_uverbs_modify_qp in = { .attr_mask = 1 /* state */, .qp_state = 6 /* ERR */ };
-	struct kwarp_create_cq_resp cq;
-	struct kwarp_create_qp_resp qp;
-	uint32_t handle = create_cq(bell_own.fd, &cq);
+	uint32_t handle = create_cq(bell_own.fd, &dead_cq);
 
-	in.qp_handle = create_qp(&bell_own, handle, &qp);
+	in.qp_handle = create_qp(&bell_own, handle, &dead_qp);
 	create(bell_own.fd, IB_USER_VERBS_CMD_MODIFY_QP, BELL_BUF(in), 0, BELL_NONE);
-	bell_dead.qpn = qp.qpn;
-	bell_dead.sq = map_ring(qp.mmap_key, qp.sq_len + qp.rq_len);
-	bell_dead.rq = (void *)((char *)bell_dead.sq + qp.sq_len);
-	bell_dead.cq = map_ring(cq.mmap_key, cq.mmap_len);
+	bell_dead.qpn = dead_qp.qpn;
+	bell_map_dead();
 }
 
 void bell_make_destroyed(void)

@@ -116,6 +116,7 @@ static void in_child(void (*fn)(void))
 	if (pid < 0)
 		kw_die(KW_SETUP, "cannot fork: %s", strerror(errno));
 	if (!pid) {
+		bell_map_dead();
 		fn();
 		_exit(bell_n_failed ? KW_MISMATCH : KW_OK);
 	}

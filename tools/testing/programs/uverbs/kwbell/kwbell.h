@@ -59,6 +59,8 @@ extern struct bell_dead bell_dead;
 int bell_open_bell(int fd);
 void bell_open_context(struct bell_context *x);
 void bell_make_dead(void);
+/* Map its rings again: a child does not inherit the mappings. */
+void bell_map_dead(void);
 void bell_make_destroyed(void);
 
 /* calls.c: a table of calls of a doorbell */
