@@ -28,6 +28,7 @@ static void cq_use(struct kwarp_cq *cq, void *map, const struct kwarp_create_cq_
 static void cq_free(struct kwarp_cq *cq)
 {
 	pthread_spin_destroy(&cq->left_lock);
+	pthread_cond_destroy(&cq->switched);
 	pthread_mutex_destroy(&cq->resize);
 	pthread_spin_destroy(&cq->lock);
 	free(cq);
@@ -51,6 +52,7 @@ static struct kwarp_cq *create_cq(struct ibv_context *ctx,
 	cq->single_threaded = single_threaded;
 	pthread_spin_init(&cq->lock, PTHREAD_PROCESS_PRIVATE);
 	pthread_mutex_init(&cq->resize, NULL);
+	pthread_cond_init(&cq->switched, NULL);
 	pthread_spin_init(&cq->left_lock, PTHREAD_PROCESS_PRIVATE);
 	list_head_init(&cq->left);
 
@@ -123,11 +125,31 @@ struct ibv_cq_ex *kwarp_create_cq_ex(struct ibv_context *ctx,
 	return &cq->vcq.cq_ex;
 }
 
-static void set_resizing(struct kwarp_cq *cq, bool resizing)
+/* Begin a resize: one at a time. */
+static void begin_resize(struct kwarp_cq *cq)
 {
+	pthread_mutex_lock(&cq->resize);
+	while (cq->resizing)
+		pthread_cond_wait(&cq->switched, &cq->resize);
 	kwarp_cq_lock(cq);
-	cq->resizing = resizing;
+	cq->resizing = true;
 	kwarp_cq_unlock(cq);
+	pthread_mutex_unlock(&cq->resize);
+}
+
+/* End a resize; return with both locks of the CQ held. */
+static void lock_to_end_resize(struct kwarp_cq *cq)
+{
+	pthread_mutex_lock(&cq->resize);
+	kwarp_cq_lock(cq);
+	cq->resizing = false;
+}
+
+static void unlock_after_resize(struct kwarp_cq *cq)
+{
+	kwarp_cq_unlock(cq);
+	pthread_cond_broadcast(&cq->switched);
+	pthread_mutex_unlock(&cq->resize);
 }
 
 /*
@@ -139,15 +161,15 @@ static void cq_switch(struct kwarp_cq *cq, void *map, const struct kwarp_create_
 	struct kwarp_ring_hdr *old = cq->hdr;
 	size_t old_len = cq->len;
 
-	kwarp_cq_lock(cq);
-	cq->resizing = false;
+	lock_to_end_resize(cq);
+	cq->switches++;
 	cq->lost = !map;
 	if (map) {
 		cq_use(cq, map, resp);
 		/* Threads may have polled the old ring since the kernel left it. */
 		__atomic_store_n(&cq->hdr->cons, cq->cons, __ATOMIC_RELEASE);
 	}
-	kwarp_cq_unlock(cq);
+	unlock_after_resize(cq);
 	if (map)
 		munmap(old, old_len);
 }
@@ -203,20 +225,18 @@ int kwarp_resize_cq(struct ibv_cq *ibcq, int cqe)
 	void *map;
 	int ret;
 
-	pthread_mutex_lock(&cq->resize);
-	set_resizing(cq, true);
+	begin_resize(cq);
 	ret = ibv_cmd_resize_cq(ibcq, cqe, &cmd.ibv_cmd, sizeof(cmd), &resp.ibv_resp,
 				sizeof(resp));
 	if (ret) {
-		set_resizing(cq, false);
-		if (ret == EOPNOTSUPP)		/* an older module */
-			ret = resize_locked(cq, cqe);
-	} else {
-		map = cq_map(ibcq->context, &resp.drv_payload);
-		ret = map ? 0 : errno;
-		cq_switch(cq, map, &resp.drv_payload);
+		lock_to_end_resize(cq);
+		unlock_after_resize(cq);
+		/* An older module does not know KWARP_RESIZE_POLLED. */
+		return ret == EOPNOTSUPP ? resize_locked(cq, cqe) : ret;
 	}
-	pthread_mutex_unlock(&cq->resize);
+	map = cq_map(ibcq->context, &resp.drv_payload);
+	ret = map ? 0 : errno;
+	cq_switch(cq, map, &resp.drv_payload);
 	return ret;
 }
 

@@ -33,10 +33,12 @@ struct kwarp_context {
  * struct kwarp_cq - completion queue
  * @vcq: libibverbs' part
  * @lock: protects @lost and @hdr to @empty; while it is held the ring is not replaced
- * @resize: held over a whole resize, in which the lock is held only to begin and to end it; taken
- *	before @lock
+ * @resize: protects @resizing and @switches, together with @lock; taken before @lock; not held over
+ *	the command
+ * @switched: signaled at the end of a resize
  * @single_threaded: the program promised that only one thread at a time uses the CQ: no locking
- * @resizing: a thread is resizing the CQ; under @lock
+ * @resizing: a thread is resizing the CQ; either lock suffices to read it
+ * @switches: number of times that the ring was replaced; likewise
  * @lost: the ring could not be mapped after a resize; polls fail
  * @hdr: header of the mapped ring
  * @entries: first entry of the ring
@@ -58,9 +60,11 @@ struct kwarp_cq {
 	struct verbs_cq vcq;
 	pthread_spinlock_t lock;
 	pthread_mutex_t resize;
+	pthread_cond_t switched;
 	bool single_threaded;
 	bool resizing;
 	bool lost;
+	unsigned int switches;
 
 	struct kwarp_ring_hdr *hdr;
 	struct kwarp_cqe *entries;

@@ -63,12 +63,15 @@ static bool cq_moved(const struct kwarp_cq *cq)
 /* Unlock the CQ.  If the ring has moved, wait until the new one is mapped, and return true. */
 static bool cq_unlock_moved(struct kwarp_cq *cq)
 {
+	unsigned int switches = cq->switches;
 	bool moved = cq_moved(cq);
 
 	kwarp_cq_unlock(cq);
 	if (!moved)
 		return false;
 	pthread_mutex_lock(&cq->resize);
+	while (cq->switches == switches)
+		pthread_cond_wait(&cq->switched, &cq->resize);
 	pthread_mutex_unlock(&cq->resize);
 	return true;
 }
@@ -238,6 +241,8 @@ void kwarp_cq_forget_qp(struct kwarp_cq *cq, uint32_t qpn)
 
 	/* During a resize the kernel may have copied the entries already. */
 	pthread_mutex_lock(&cq->resize);
+	while (cq->resizing)
+		pthread_cond_wait(&cq->switched, &cq->resize);
 	kwarp_cq_lock(cq);
 	if (!cq->lost) {
 		prod = cq_prod(cq);

@@ -120,6 +120,7 @@ struct kwarp_cq *cq_make(uint32_t start)
 		abort();
 	pthread_spin_init(&cq->lock, PTHREAD_PROCESS_PRIVATE);
 	pthread_mutex_init(&cq->resize, NULL);
+	pthread_cond_init(&cq->switched, NULL);
 	pthread_spin_init(&cq->left_lock, PTHREAD_PROCESS_PRIVATE);
 	list_head_init(&cq->left);
 	cq->vcq.cq.context = &ctx.ibv_ctx.context;

@@ -4,8 +4,8 @@
  *
  * From kwarp_mmap_insert() on the mmap entry owns the memory of the ring, and its charge.  The
  * entry is removed when the object (CQ, QP, SRQ) that uses the ring is destroyed, or gets another
- * ring by a resize.  kwarp_mmap() holds a reference on the entry only while it maps.  A process that
- * maps the ring holds references on the pages.  The pages are ordinary memory, so a mapping that
+ * ring by a resize.  kwarp_mmap() holds a reference on the entry only while it maps.  A mapping in
+ * a process holds references on the pages.  The pages are ordinary memory, so a mapping that
  * outlives the object or the device is harmless.
  */
 #include <linux/mm.h>

@@ -28,9 +28,10 @@
  *
  * So a request that is not followed by a poll waits for two looks at most. It also waits rarely: a
  * CQ holds streams only after KWARP_COALESCE_RARE requests that were sent at once. After a hold
- * with a forgotten request that number is sent at once again, and four times as many after each further
- * one, up to KWARP_COALESCE_OBEY_MAX. A forgotten request after more than KWARP_COALESCE_RARE
- * requests that could be held has no such consequence, and the number starts over.
+ * with a forgotten request that number is sent at once again, and four times as many after each
+ * further one, up to KWARP_COALESCE_OBEY_MAX. A forgotten request after more than
+ * KWARP_COALESCE_RARE requests that could be held has no such consequence, and the number starts
+ * over.
  *
  * Programs that use libsiw, the user library of the siw driver, instead of our provider cannot ring
  * in time: see pace.h.
