@@ -355,6 +355,23 @@ two_links_case() {
 	still_works
 }
 
+# The interfaces of both links belong to VRFs. A program names its own address, by which rdma_cm
+# finds the VRF.
+vrf_case() {
+	local i
+	netdev_pair vlan
+	for i in 0 1; do
+		ip -n "${NS[i]}" link add kwvrf type vrf table 77 || skip "there are no VRFs"
+		ip -n "${NS[i]}" link set kwvrf up
+		ip -n "${NS[i]}" link set "$NETDEV" master kwvrf
+	done
+	netdev_links
+	SERVER_END=1 rping_from "${NETDEV_IP[@]}" "${NETDEV_IP[1]}"
+	SERVER_END=1 rping_from "${NETDEV_IP[@]}" 0.0.0.0
+	netdevs_down
+	for i in 0 1; do ip -n "${NS[i]}" link del kwvrf; done
+}
+
 # make_no_ip NAME: make an interface that carries no IP, in the first namespace.
 make_no_ip() {
 	local type
@@ -394,6 +411,7 @@ testcase netdev-sit 90 netdev_case sit
 testcase netdev-ip6gre 90 netdev_case ip6gre
 testcase netdev-ip6tnl 90 netdev_case ip6tnl
 testcase netdev-two-links 120 two_links_case
+testcase netdev-vrf 90 vrf_case
 testcase netdev-lo 90 lo_case "${NETDEV_IP[0]}" "${NETDEV_IP[0]}"
 testcase netdev-lo-any 90 lo_case 0.0.0.0 "${NETDEV_IP[0]}"
 testcase netdev-vlan-on-parent 90 vlan_on_parent_case
