@@ -61,7 +61,8 @@ build() {
 	fi
 }
 
-# Fail if there is no compiler on this machine, unless another one is named.
+# Fail if there is no compiler on this machine, unless another one is named. Debian's kernel headers
+# bring one of their own, such as gcc-14, which kbuild uses.
 need_compiler() {
 	local arg gcc=gcc:build-essential
 	for arg; do
@@ -70,6 +71,7 @@ need_compiler() {
 		CROSS_COMPILE=*) gcc=${arg#*=}gcc:gcc-${arg#*=} gcc=${gcc%-} ;;
 		esac
 	done
+	[ "$gcc" != gcc:build-essential ] || [ -z "$(compgen -c gcc-)" ] || gcc=''
 	need_tools make:build-essential ${gcc:+"$gcc"}
 }
 
