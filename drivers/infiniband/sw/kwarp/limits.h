@@ -177,7 +177,7 @@
  * because the timer's processor time is charged to nobody.
  */
 #define KWARP_MAX_HOLDS		256
-#define KWARP_MAX_USER_HOLDS	16	/* of one opened device, so that it cannot take all */
+#define KWARP_MAX_USER_HOLDS	192	/* of one opened device, so that it cannot take all */
 /*
  * Number of streams of a device that may have a timer for libsiw's requests at a time
  * (engine/tx/pace.h).  libsiw is the libibverbs provider of siw.  The limit is smaller than

@@ -62,9 +62,11 @@ static enum todo hold_look_at(struct kwarp_cq_coalesce *h, struct kwarp_engine *
 {
 	struct kwarp_coalesce *c = &e->tx.coalesce;
 	u32 polls = program_polls(e);
-	bool active = polls != c->activity;
+	bool inside = atomic_read(&h->inside);
+	bool active = polls != c->activity || inside || c->inside;
 
 	c->activity = polls;
+	c->inside = inside;
 	/* Another queue had a forgotten request. */
 	if (h->obey)
 		return END_HOLD;
@@ -82,7 +84,8 @@ static enum todo hold_look_at(struct kwarp_cq_coalesce *h, struct kwarp_engine *
 	if (active && now - c->found + 2 * h->ns <= KWARP_COALESCE_MOST_NS)
 		return NOTHING;
 	atomic_long_inc(&e->kdev->coalesce_timeouts);
-	if (active)
+	/* Several requests left together: the program comes back late, but gains from the hold. */
+	if (active || READ_ONCE(e->sq->ring.hdr->prod) - READ_ONCE(e->sq->next) > 1)
 		return SEND;
 	kwarp_coalesce_forgot(h);
 	return END_HOLD;
@@ -256,6 +259,16 @@ static void hold_add(struct kwarp_cq_coalesce *h, struct kwarp_engine *e)
 	WRITE_ONCE(c->on, true);
 }
 
+/* Note that a doorbell begins or ends, also for all queue pairs of the CQ. Context: the runner. */
+static void set_rung(struct kwarp_engine *e, bool rung)
+{
+	struct kwarp_coalesce *c = &e->tx.coalesce;
+
+	if (c->rung != rung)
+		atomic_add(rung ? 1 : -1, &e->sq->cq->coalesce.inside);
+	c->rung = rung;
+}
+
 /**
  * kwarp_coalesce_rung - note that a doorbell was rung
  * @e: engine
@@ -278,7 +291,7 @@ void kwarp_coalesce_rung(struct kwarp_engine *e)
 	 */
 	if (e->sq->siw && !c->rung)
 		kwarp_pace_rung(e);
-	c->rung = true;
+	set_rung(e, true);
 	WRITE_ONCE(c->rung_at, READ_ONCE(e->sq->ring.hdr->prod));
 }
 
@@ -297,7 +310,7 @@ void kwarp_coalesce_sent(struct kwarp_engine *e)
 	kwarp_assert_runner(e);
 	if (!c->rung)
 		return;
-	c->rung = false;
+	set_rung(e, false);
 	if (e->sq->siw) {
 		kwarp_pace_sent(e, may_hold(e));
 		return;
@@ -325,6 +338,7 @@ void kwarp_coalesce_stop(struct kwarp_engine *e)
 	struct kwarp_cq_coalesce *h = &e->sq->cq->coalesce;
 
 	might_sleep();
+	set_rung(e, false);
 	if (e->sq->siw) {
 		kwarp_pace_stop(e);
 		return;
@@ -342,7 +356,7 @@ void kwarp_coalesce_reset(struct kwarp_engine *e)
 	struct kwarp_coalesce *c = &e->tx.coalesce;
 
 	kwarp_assert_runner(e);
-	c->rung = false;
+	set_rung(e, false);
 	c->ns = READ_ONCE(e->kdev->knobs.coalesce_us) * NSEC_PER_USEC;
 	c->counted = e->sq->next;
 	kwarp_pace_reset(e);
@@ -372,7 +386,6 @@ void kwarp_coalesce_init_cq(struct kwarp_cq *cq, struct kwarp_timers *user)
 	h->user = user;
 	spin_lock_init(&h->lock);
 	INIT_LIST_HEAD(&h->streams);
-	h->obey = KWARP_COALESCE_RARE;
 	h->obey_next = KWARP_COALESCE_RARE;
 	kwarp_hrtimer_setup(&h->timer, hold_timer, HRTIMER_MODE_REL_PINNED_SOFT);
 }

@@ -14,24 +14,26 @@
  * one CQ have one timer. While a queue is held, the timer looks at it every coalesce_us (a setting
  * of the device). What a look finds, and what the timer does:
  *
- * waiting request at two looks in a row, and no poll between them (a "forgotten" request)
+ * waiting request at two looks in a row, and between them no poll, and no doorbell that the kernel
+ * was handling at a look (a "forgotten" request, if it is the only one)
  *	The program does not poll after it has posted: it waits for its peer by other means, or
  *	sleeps until an event that it asked for earlier. The timer sends the request, and the hold
  *	of this queue ends, and those of the CQ's other queues, unless this is rare.
- * waiting request, and polls
+ * waiting request, and polls or such a doorbell
  *	The program is busy with completions, perhaps of other queue pairs. The timer sends a
  *	request that has waited for KWARP_COALESCE_MOST_NS.
+ * several waiting requests at two looks in a row, and no poll
+ *	The program comes back late, but gains from the hold. The timer sends them.
  * no waiting request, but polls
  *	The program waits for something to do. The hold continues.
  * no waiting request and no poll, KWARP_COALESCE_QUIET times in a row
  *	The hold ends.
  *
- * So a request that is not followed by a poll waits for two looks at most. It also waits rarely: a
- * CQ holds streams only after KWARP_COALESCE_RARE requests that were sent at once. After a hold
- * with a forgotten request that number is sent at once again, and four times as many after each
- * further one, up to KWARP_COALESCE_OBEY_MAX. A forgotten request after more than
- * KWARP_COALESCE_RARE requests that could be held has no such consequence, and the number starts
- * over.
+ * So a request that is not followed by a poll waits for two looks at most. It also waits rarely:
+ * after a hold with a forgotten request KWARP_COALESCE_RARE requests of the CQ are sent at once,
+ * and four times as many after each further one, up to KWARP_COALESCE_OBEY_MAX. A forgotten request
+ * after more than KWARP_COALESCE_RARE requests that could be held has no such consequence, and the
+ * number starts over.
  *
  * Programs that use libsiw, the user library of the siw driver, instead of our provider cannot ring
  * in time: see pace.h.
@@ -60,7 +62,7 @@
  * a CQ can be held at a time; and for how many it sends, each under its socket lock. The work item
  * sends for the others.
  */
-#define KWARP_COALESCE_STREAMS	64
+#define KWARP_COALESCE_STREAMS	512
 #define KWARP_COALESCE_SENDS	8
 
 /* Count requests that were sent, whether held or not. Context: @h->lock held. */

@@ -90,6 +90,7 @@ struct kwarp_pace {
  * @counted: @next of the send queue when requests were last counted; the runner's
  * @node: entry in the CQ's list of held streams; under the list's lock, as all from here to @turn
  * @activity: number of polls up to the timer's last look
+ * @inside: a doorbell for a queue pair of the CQ was being handled at the timer's last look
  * @found: when the timer first found the request that is waiting, nanoseconds; 0: none is known
  * @quiet: number of looks in a row that found neither a waiting request nor a poll
  * @turn: number of the last round in which this stream was looked at
@@ -107,6 +108,7 @@ struct kwarp_coalesce {
 	u32 counted;
 	struct list_head node;
 	u32 activity;
+	bool inside;
 	u64 found;
 	u32 quiet;
 	u32 turn;
