@@ -83,7 +83,7 @@ out_of_debug_check() {
 	kill-accepting | resize-cq | doorbell-flip | cm-ss-kill) return 1 ;;
 	bad-req-garbage | bad-rdma-rst | bad-scribble-1 | misuse-accept-reject | owner-memory-rings) return 1 ;;
 	raw-start-responder | raw-fpdu | raw-tagged | raw-close | raw-mutate-1) return 1 ;;
-	rping-ipv4 | cm-ucmatose-ipv6 | coalesce-leave | doorbell-gone | neighbour | windows) return 1 ;;
+	rping-ipv4 | rping-ipv6 | cm-ucmatose-ipv6 | doorbell-gone | neighbour | windows) return 1 ;;
 	data-mixed-1500 | data-events | libsiw-scribble | libsiw-post | libsiw-netns | stats-details-races) return 1 ;;
 	*) ;;
 	esac
