@@ -34,7 +34,7 @@ struct rdma_user_mmap_entry;
  * @timer: its function makes the rounds
  * @ns: time between two rounds, nanoseconds
  * @runs: @timer is armed, or its function is running
- * @inside: number of doorbells that the kernel is handling
+ * @inside: number of doorbells that the kernel is handling; needs no lock
  * @obey: number of requests that are still to be sent at once before streams are held
  * @obey_next: value for @obey after the next hold with a forgotten request, that is, one that the
  *	program posted without a doorbell, and without a poll after it
