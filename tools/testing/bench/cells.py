@@ -93,6 +93,7 @@ def short_cells(mtu):
         yield {"kind": "rate", "op": op, "size": 65536, "qps": 1}
     if mtu == 1500:
         yield {"kind": "rate", "op": "write", "size": 64, "qps": 1}
+        yield {"kind": "rate", "op": "write", "size": 64, "qps": 64}
         yield {"kind": "rate", "op": "write", "size": 65536, "qps": 512}
         yield {"kind": "cpu", "op": "write", "size": 65536, "qps": 1}
         yield {"kind": "connect", "op": "connect", "size": 64, "qps": 1, "count": 50}

@@ -46,11 +46,10 @@ struct socket;
  *	the request.  For example, the program reads its memory until its peer has written there, or
  *	it sleeps until an event that it had asked for before it posted.  Such a request leaves
  *	within twice ``coalesce_us``, and one of a program that polls and finds completions within 2
- *	ms, if the processor is free.  The first of the two happens to one request in 1024 at most:
- *	the first 1024 requests of a CQ are sent at once, and at least as many after each request
- *	that the timer has sent for this reason, unless 1024 others could wait before it and left in
- *	time.  The count ``coalesce_timeouts`` says how often the timer has sent requests; set
- *	``coalesce_us`` to 0 if that is too often.
+ *	ms, if the processor is free.  The first of the two happens to the first such request of a
+ *	CQ, and then to one in 1024 at most: after each, as many are sent at once, unless 1024
+ *	others could wait before it and left in time.  The count ``coalesce_timeouts`` says how
+ *	often the timer has sent requests; set ``coalesce_us`` to 0 if that is too often.
  *
  *	Set the knob to 0 also if all of the following is true: the kernel has ``threadirqs``,
  *	``kernel.sched_rt_runtime_us`` is -1, and one thread of a program posts with ordinary

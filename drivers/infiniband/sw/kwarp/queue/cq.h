@@ -30,7 +30,9 @@ struct rdma_user_mmap_entry;
  * @streams: streams whose send queues are held; those that the timer has looked at in this round
  *	are at the end of the list
  * @held: number of streams in @streams
- * @turn: number of the last round
+ * @turn: number of the last look
+ * @sends: number of streams for which the last look has sent
+ * @poster: thread that rang last, with a reference; NULL: none has; READ_ONCE without the lock
  * @timer: its function makes the rounds
  * @ns: time between two rounds, nanoseconds
  * @runs: @timer is armed, or its function is running
@@ -46,6 +48,8 @@ struct kwarp_cq_coalesce {
 	struct list_head streams;
 	u32 held;
 	u32 turn;
+	u32 sends;
+	struct pid *poster;
 	struct hrtimer timer;
 	u64 ns;
 	bool runs;

@@ -40,14 +40,13 @@ void coalesce_told(struct stream *s)
  * The timer calls this function to send. As the runner does, it takes all requests and sets the
  * ring's flags, which say whether the program has to ring.
  */
-static void sent_by_timer(struct kwarp_engine *e, bool now)
+static void sent_by_timer(struct kwarp_engine *e)
 {
 	struct stream *s = container_of(e, struct stream, e);
 
 	udelay(the_test->slow_us);
 	s->sq.next = s->sq.ring.hdr->prod;
 	s->sends++;
-	s->handed_over += !now;
 	s->told_held = kwarp_coalesce_holds(e);
 	coalesce_told(s);
 }

@@ -50,14 +50,12 @@ u64 coalesce_told_ns(void);
  * @e: engine
  * @sq: its send queue; only the indices are used
  * @sends: number of times that the timer has sent
- * @handed_over: number of times that the timer has made the work item send
  * @told_held: the stream's send queue was held when the timer last sent
  */
 struct stream {
 	struct kwarp_engine e;
 	struct kwarp_sq sq;
 	u32 sends;
-	u32 handed_over;
 	bool told_held;
 };
 

@@ -10,6 +10,9 @@
  */
 #include "coalesce_fixture.h"
 
+#include <linux/kthread.h>
+#include <linux/pid.h>
+
 /* -------------------------------------------------------------------- counts */
 
 static long timeouts(struct coalesce_test *t)
@@ -38,7 +41,6 @@ static void test_forgotten(struct kunit *test)
 	coalesce_post_waiting(&t->s[1]);
 	coalesce_look_now(t);
 	KUNIT_EXPECT_EQ(test, s->sends, 1);
-	KUNIT_EXPECT_EQ(test, s->handed_over, 0);
 	KUNIT_EXPECT_FALSE(test, s->told_held);
 	KUNIT_EXPECT_EQ(test, timeouts(t), 1);
 	KUNIT_EXPECT_EQ(test, s->sq.ring.hdr->flags, KWARP_RING_NEED_KICK);
@@ -140,6 +142,110 @@ static void test_rings(struct kunit *test)
 	coalesce_look_now(t);
 	KUNIT_EXPECT_EQ(test, s->sends, 1);
 	KUNIT_EXPECT_FALSE(test, kwarp_coalesce_holds(&s->e));
+}
+
+/* So often that the program could be busy: requests of a busy program wait for a limited time. */
+static void look_often(struct coalesce_test *t)
+{
+	t->hold->ns = KWARP_COALESCE_US * NSEC_PER_USEC;
+}
+
+/*
+ * The program is inside a doorbell for another queue pair at one of two looks in a row: it can poll
+ * only after it.
+ */
+static void test_inside(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+	struct stream *s = &t->s[0];
+
+	coalesce_hold(test, s);
+	look_often(t);
+	coalesce_post_waiting(s);
+	kwarp_coalesce_rung(&t->s[1].e);
+	coalesce_look_now(t);
+	coalesce_look_now(t);
+	kwarp_coalesce_sent(&t->s[1].e);
+	coalesce_look_now(t);
+	KUNIT_EXPECT_EQ(test, s->sends, 0);
+	coalesce_look_now(t);
+	KUNIT_EXPECT_EQ(test, s->sends, 1);
+}
+
+/* Several requests wait: the timer sends them, and the hold continues. */
+static void test_several(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+	struct stream *s = &t->s[0];
+
+	coalesce_hold(test, s);
+	coalesce_post_waiting(s);
+	coalesce_post_waiting(s);
+	coalesce_look_now(t);
+	KUNIT_EXPECT_EQ(test, s->sends, 0);
+	coalesce_look_now(t);
+	KUNIT_EXPECT_EQ(test, s->sends, 1);
+	KUNIT_EXPECT_EQ(test, timeouts(t), 1);
+	KUNIT_EXPECT_TRUE(test, kwarp_coalesce_holds(&s->e));
+	KUNIT_EXPECT_EQ(test, t->hold->obey, 0);
+}
+
+/* The timer has sent for another queue: the program may have had no processor since. */
+static void test_sent_for_another(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+	struct stream *s = &t->s[0];
+
+	coalesce_hold(test, &t->s[1]);
+	coalesce_hold(test, s);
+	look_often(t);
+	coalesce_post_waiting(&t->s[1]);
+	coalesce_post_waiting(&t->s[1]);
+	coalesce_look_now(t);
+	coalesce_post_waiting(s);
+	coalesce_look_now(t);
+	KUNIT_EXPECT_EQ(test, t->s[1].sends, 1);
+	coalesce_look_now(t);
+	KUNIT_EXPECT_EQ(test, s->sends, 0);
+	coalesce_look_now(t);
+	KUNIT_EXPECT_EQ(test, s->sends, 1);
+}
+
+static int until_stopped(void *unused)
+{
+	while (!kthread_should_stop())
+		schedule_timeout_interruptible(1);
+	return 0;
+}
+
+/*
+ * The thread that posts is ready to run, and another thread, here the test, has the processor: it
+ * cannot poll. Once it has ended, nobody polls.
+ */
+static void test_poster_waits(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+	struct stream *s = &t->s[0];
+	struct task_struct *poster;
+	unsigned int cpu = raw_smp_processor_id();
+
+	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(cpu)), 0);
+	poster = kthread_create_on_cpu(until_stopped, NULL, cpu, "kwarp-poster/%u");
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, poster);
+	coalesce_hold(test, s);
+	look_often(t);
+	coalesce_post_waiting(s);
+	coalesce_look_now(t);
+	preempt_disable();
+	put_pid(t->hold->poster);
+	t->hold->poster = get_pid(task_pid(poster));
+	wake_up_process(poster);
+	coalesce_look_now(t);
+	preempt_enable();
+	KUNIT_EXPECT_EQ(test, s->sends, 0);
+	kthread_stop(poster);
+	coalesce_look_now(t);
+	KUNIT_EXPECT_EQ(test, s->sends, 1);
 }
 
 /* The program has rung for its requests, and the runner has not yet taken them. */
@@ -249,14 +355,23 @@ static void test_max(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(holds), 1);
 }
 
+static u32 sends_of_all(const struct coalesce_test *t)
+{
+	u32 i, sends = 0;
+
+	for (i = 0; i < STREAMS; i++)
+		sends += t->s[i].sends;
+	return sends;
+}
+
 /*
  * A limited number of streams is held at a time, so that the timer can look at all of them in one
- * call. The timer sends for some, and the work item sends for the others.
+ * call. Each call sends for a limited number of them.
  */
 static void test_many(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
-	u32 i, sends = 0, handed_over = 0;
+	u32 i, before;
 
 	for (i = 0; i < STREAMS; i++) {
 		coalesce_poll(t->scq);
@@ -266,13 +381,14 @@ static void test_many(struct kunit *test)
 	for (i = 0; i < KWARP_COALESCE_STREAMS; i++)
 		coalesce_post_waiting(&t->s[i]);
 	KUNIT_EXPECT_NE(test, coalesce_look_now(t), 0);
-	KUNIT_EXPECT_EQ(test, coalesce_look_now(t), 0);
-	for (i = 0; i < STREAMS; i++) {
-		sends += t->s[i].sends;
-		handed_over += t->s[i].handed_over;
+	for (i = 0; i < KWARP_COALESCE_STREAMS / KWARP_COALESCE_SENDS; i++) {
+		before = sends_of_all(t);
+		coalesce_look_now(t);
+		KUNIT_EXPECT_EQ(test, sends_of_all(t) - before, KWARP_COALESCE_SENDS);
 	}
-	KUNIT_EXPECT_EQ(test, sends, KWARP_COALESCE_STREAMS);
-	KUNIT_EXPECT_EQ(test, handed_over, KWARP_COALESCE_STREAMS - KWARP_COALESCE_SENDS);
+	for (i = 0; i < KWARP_COALESCE_STREAMS; i++)
+		KUNIT_EXPECT_EQ(test, t->s[i].sends, 1);
+	KUNIT_EXPECT_EQ(test, coalesce_look_now(t), 0);
 	/* There is room again. */
 	t->hold->obey = 0;
 	coalesce_hold(test, &t->s[STREAMS - 1]);
@@ -283,6 +399,10 @@ static struct kunit_case coalesce_look_cases[] = {
 	KUNIT_CASE(test_forgotten_rarely),
 	KUNIT_CASE_PARAM(test_busy, deed_gen_params),
 	KUNIT_CASE(test_rings),
+	KUNIT_CASE(test_inside),
+	KUNIT_CASE(test_several),
+	KUNIT_CASE(test_sent_for_another),
+	KUNIT_CASE(test_poster_waits),
 	KUNIT_CASE_PARAM(test_others_work, other_gen_params),
 	KUNIT_CASE(test_quiet),
 	KUNIT_CASE(test_not_quiet),

@@ -107,7 +107,7 @@ void pace_tell_posters(struct pace_test *t)
 							       KWARP_RING_NEED_KICK);
 }
 
-static void sent_by_timer(struct kwarp_engine *e, bool now)
+static void sent_by_timer(struct kwarp_engine *e)
 {
 	struct pace_test *t = container_of(e, struct pace_test, e);
 

@@ -73,7 +73,7 @@ void kwarp_coalesce_sent(struct kwarp_engine *e)
 	e->tx.coalesce.rung = false;
 }
 
-void kwarp_coalesce_init(struct kwarp_engine *e, void (*send)(struct kwarp_engine *e, bool now))
+void kwarp_coalesce_init(struct kwarp_engine *e, void (*send)(struct kwarp_engine *e))
 {
 	e->tx.coalesce.send = send;
 }

@@ -17,6 +17,7 @@
 #include "coalesce.h"
 
 #include <linux/delay.h>
+#include <linux/pid.h>
 #include <linux/sched.h>
 
 #include "pace.h"
@@ -58,12 +59,14 @@ static bool has_waiting(const struct kwarp_engine *e)
 /* What the timer has to do for a stream. */
 enum todo { NOTHING, SEND, END_HOLD };
 
-static enum todo hold_look_at(struct kwarp_cq_coalesce *h, struct kwarp_engine *e, u64 now)
+/* @busy: the program may have had no processor since the last look. */
+static enum todo hold_look_at(struct kwarp_cq_coalesce *h, struct kwarp_engine *e, u64 now,
+			      bool busy)
 {
 	struct kwarp_coalesce *c = &e->tx.coalesce;
 	u32 polls = program_polls(e);
 	bool inside = atomic_read(&h->inside);
-	bool active = polls != c->activity || inside || c->inside;
+	bool active = polls != c->activity || inside || c->inside || busy;
 
 	c->activity = polls;
 	c->inside = inside;
@@ -92,17 +95,17 @@ static enum todo hold_look_at(struct kwarp_cq_coalesce *h, struct kwarp_engine *
 }
 
 /*
- * Send for a stream, or have the work item send. The lock of the list of held streams is dropped,
- * because @send takes the socket lock. The stream cannot be freed while @sends is not zero.
+ * Send for a stream. The lock of the list of held streams is dropped, because @send takes the
+ * socket lock. The stream cannot be freed while @sends is not zero.
  */
-static void hold_send(struct kwarp_cq_coalesce *h, struct kwarp_engine *e, bool now)
+static void hold_send(struct kwarp_cq_coalesce *h, struct kwarp_engine *e)
 {
 	struct kwarp_coalesce *c = &e->tx.coalesce;
 
 	c->found = 0;
 	atomic_inc(&c->sends);
 	spin_unlock(&h->lock);
-	c->send(e, now);
+	c->send(e);
 	/*
 	 * kwarp_coalesce_stop() may be waiting until @sends is 0; after that the stream may be
 	 * freed.
@@ -123,7 +126,7 @@ static void hold_remove(struct kwarp_cq_coalesce *h, struct kwarp_engine *e)
 }
 
 /* End a stream's hold: make the program ring again, and send waiting requests. */
-static void hold_end(struct kwarp_cq_coalesce *h, struct kwarp_engine *e, bool now)
+static void hold_end(struct kwarp_cq_coalesce *h, struct kwarp_engine *e)
 {
 	hold_remove(h, e);
 	/*
@@ -132,7 +135,7 @@ static void hold_end(struct kwarp_cq_coalesce *h, struct kwarp_engine *e, bool n
 	 */
 	smp_mb();
 	if (READ_ONCE(e->sq->ring.hdr->flags) == KWARP_RING_HELD)
-		hold_send(h, e, now);
+		hold_send(h, e);
 }
 
 /*
@@ -148,26 +151,45 @@ static struct kwarp_engine *hold_next_stream(struct kwarp_cq_coalesce *h)
 }
 
 /*
- * Look at each stream: one round. Return: nanoseconds until the next round; 0: nothing is held.
+ * Is the thread that rang last ready to run, while another thread has this processor, on which the
+ * timer runs?
+ */
+static bool poster_waits(const struct kwarp_cq_coalesce *h)
+{
+	const struct task_struct *p;
+	bool waits;
+
+	rcu_read_lock();
+	p = pid_task(h->poster, PIDTYPE_PID);
+	waits = p && p != current && task_is_running(p) && task_cpu(p) == smp_processor_id();
+	rcu_read_unlock();
+	return waits;
+}
+
+/*
+ * Look at the streams: one round, or part of it. Return: nanoseconds until the next look; 0:
+ * nothing is held.
  */
 static u64 hold_look(struct kwarp_cq_coalesce *h)
 {
+	const bool busy = h->sends || poster_waits(h);
 	const u64 now = ktime_get_ns();
-	u32 sends = 0;
 	struct kwarp_engine *e;
 
 	lockdep_assert_held(&h->lock);
 	h->turn++;
-	while ((e = hold_next_stream(h))) {
+	h->sends = 0;
+	while (h->sends < KWARP_COALESCE_SENDS && (e = hold_next_stream(h))) {
 		enum todo todo;
 
 		e->tx.coalesce.turn = h->turn;
 		list_move_tail(&e->tx.coalesce.node, &h->streams);
-		todo = hold_look_at(h, e, now);
+		todo = hold_look_at(h, e, now, busy);
 		if (todo == SEND)
-			hold_send(h, e, sends++ < KWARP_COALESCE_SENDS);
+			hold_send(h, e);
 		else if (todo == END_HOLD)
-			hold_end(h, e, sends++ < KWARP_COALESCE_SENDS);
+			hold_end(h, e);
+		h->sends += todo != NOTHING;
 	}
 	return list_empty(&h->streams) ? 0 : h->ns;
 }
@@ -237,6 +259,7 @@ static bool hold_start_timer(struct kwarp_cq_coalesce *h, const struct kwarp_coa
 			      KWARP_MAX_HOLDS))
 		return false;
 	h->runs = true;
+	h->sends = 0;
 	h->ns = c->ns;
 	hrtimer_start(&h->timer, ns_to_ktime(h->ns), HRTIMER_MODE_REL_PINNED_SOFT);
 	return true;
@@ -257,6 +280,20 @@ static void hold_add(struct kwarp_cq_coalesce *h, struct kwarp_engine *e)
 	c->turn = h->turn;
 	list_add_tail(&c->node, &h->streams);
 	WRITE_ONCE(c->on, true);
+}
+
+/* Remember the thread that rings, for poster_waits(). Context: process. */
+static void set_poster(struct kwarp_cq_coalesce *h)
+{
+	struct pid *pid = task_pid(current);
+
+	if (READ_ONCE(h->poster) == pid)
+		return;
+	get_pid(pid);
+	spin_lock_bh(&h->lock);
+	swap(h->poster, pid);
+	spin_unlock_bh(&h->lock);
+	put_pid(pid);
 }
 
 /* Note that a doorbell begins or ends, also for all queue pairs of the CQ. Context: the runner. */
@@ -289,7 +326,9 @@ void kwarp_coalesce_rung(struct kwarp_engine *e)
 	 * If kwarp_coalesce_sent() was not called since the previous doorbell, the two count as
 	 * one, which began when the previous one began.
 	 */
-	if (e->sq->siw && !c->rung)
+	if (!e->sq->siw)
+		set_poster(&e->sq->cq->coalesce);
+	else if (!c->rung)
 		kwarp_pace_rung(e);
 	set_rung(e, true);
 	WRITE_ONCE(c->rung_at, READ_ONCE(e->sq->ring.hdr->prod));
@@ -310,8 +349,8 @@ void kwarp_coalesce_sent(struct kwarp_engine *e)
 	kwarp_assert_runner(e);
 	if (!c->rung)
 		return;
-	set_rung(e, false);
 	if (e->sq->siw) {
+		set_rung(e, false);
 		kwarp_pace_sent(e, may_hold(e));
 		return;
 	}
@@ -324,6 +363,8 @@ void kwarp_coalesce_sent(struct kwarp_engine *e)
 	else
 		hold_remove(h, e);
 	spin_unlock_bh(&h->lock);
+	/* Now, because the timer may have run at the unlock, in this doorbell. */
+	set_rung(e, false);
 }
 
 /**
@@ -367,7 +408,7 @@ void kwarp_coalesce_reset(struct kwarp_engine *e)
  * @e: engine, zeroed
  * @send: sends waiting requests and sets the ring's flags again; called in softirq
  */
-void kwarp_coalesce_init(struct kwarp_engine *e, void (*send)(struct kwarp_engine *e, bool now))
+void kwarp_coalesce_init(struct kwarp_engine *e, void (*send)(struct kwarp_engine *e))
 {
 	e->tx.coalesce.send = send;
 	kwarp_pace_init(e);
@@ -403,4 +444,5 @@ void kwarp_coalesce_fini_cq(struct kwarp_cq *cq)
 	hrtimer_cancel(&h->timer);
 	if (h->runs)
 		kwarp_timers_put(&h->user->holds, &hold_device(h)->timers.holds);
+	put_pid(h->poster);
 }

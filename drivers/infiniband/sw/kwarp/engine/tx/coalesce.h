@@ -21,13 +21,18 @@
  *	of this queue ends, and those of the CQ's other queues, unless this is rare.
  * waiting request, and polls or such a doorbell
  *	The program is busy with completions, perhaps of other queue pairs. The timer sends a
- *	request that has waited for KWARP_COALESCE_MOST_NS.
+ *	request that has waited for KWARP_COALESCE_MOST_NS. It does the same if the program could
+ *	not poll: it waits for the processor, or the last look has sent, and what is sent on this
+ *	machine is also received before programs run again.
  * several waiting requests at two looks in a row, and no poll
  *	The program comes back late, but gains from the hold. The timer sends them.
  * no waiting request, but polls
  *	The program waits for something to do. The hold continues.
  * no waiting request and no poll, KWARP_COALESCE_QUIET times in a row
  *	The hold ends.
+ *
+ * A look sends for KWARP_COALESCE_SENDS streams at most, and the next one goes on with the others:
+ * if more wait, processor time is short, and the program is to get some of it.
  *
  * So a request that is not followed by a poll waits for two looks at most. It also waits rarely:
  * after a hold with a forgotten request KWARP_COALESCE_RARE requests of the CQ are sent at once,
@@ -59,8 +64,7 @@
 #define KWARP_COALESCE_QUIET	4
 /*
  * Limits for one call of the timer: how many streams it looks at, which is also how many streams of
- * a CQ can be held at a time; and for how many it sends, each under its socket lock. The work item
- * sends for the others.
+ * a CQ can be held at a time; and for how many it sends, each under its socket lock.
  */
 #define KWARP_COALESCE_STREAMS	512
 #define KWARP_COALESCE_SENDS	8
@@ -91,7 +95,7 @@ static inline void kwarp_coalesce_forgot(struct kwarp_cq_coalesce *h)
 
 void kwarp_coalesce_init_cq(struct kwarp_cq *cq, struct kwarp_timers *user);
 void kwarp_coalesce_fini_cq(struct kwarp_cq *cq);
-void kwarp_coalesce_init(struct kwarp_engine *e, void (*send)(struct kwarp_engine *e, bool now));
+void kwarp_coalesce_init(struct kwarp_engine *e, void (*send)(struct kwarp_engine *e));
 void kwarp_coalesce_reset(struct kwarp_engine *e);
 void kwarp_coalesce_rung(struct kwarp_engine *e);
 void kwarp_coalesce_sent(struct kwarp_engine *e);

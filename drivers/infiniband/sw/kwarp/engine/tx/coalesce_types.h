@@ -76,7 +76,7 @@ struct kwarp_pace {
 
 /**
  * struct kwarp_coalesce - is the send queue held? See tx/coalesce.c
- * @send: called by the timer to send what was posted: itself (@now), or the work item; immutable
+ * @send: called by the timer to send what was posted; immutable
  * @ns: time between two looks of the timer, nanoseconds; 0: never hold; does not change during a
  *	stream
  * @rung: a doorbell was rung, and whether to hold the queue after it is still to be decided; the
@@ -98,7 +98,7 @@ struct kwarp_pace {
  * @pace: the state for programs with libsiw, which is used instead of the list and timer of the CQ
  */
 struct kwarp_coalesce {
-	void (*send)(struct kwarp_engine *e, bool now);
+	void (*send)(struct kwarp_engine *e);
 	u64 ns;
 	bool rung;
 	bool realtime;

@@ -336,7 +336,7 @@ static enum hrtimer_restart pace_timer(struct hrtimer *timer)
 		smp_mb();
 	}
 	if (sends || !goes_on)
-		c->send(e, true);
+		c->send(e);
 	if (!goes_on)
 		return HRTIMER_NORESTART;
 	/* Count from now, even if this call was late: the program is to have the whole time. */

@@ -385,10 +385,9 @@ static void tx_send_in_socket(struct kwarp_engine *e)
 
 /*
  * Called by the timer of coalesce.c or pace.c, which has found requests posted without a doorbell,
- * or wants the ring's flags set so that programs ring again. @now: the timer may send itself.
- * Context: softirq.
+ * or wants the ring's flags set so that programs ring again. Context: softirq.
  */
-static void tx_send_waiting(struct kwarp_engine *e, bool now)
+static void tx_send_waiting(struct kwarp_engine *e)
 {
 	/*
 	 * The socket stays valid: kwarp_engine_stop() clears e->sock first, and then
@@ -396,7 +395,7 @@ static void tx_send_waiting(struct kwarp_engine *e, bool now)
 	 */
 	struct socket *sock = READ_ONCE(e->sock);
 
-	if (sock && !(now && kwarp_tcp_call_locked(sock, tx_send_in_socket, e)))
+	if (sock && !kwarp_tcp_call_locked(sock, tx_send_in_socket, e))
 		kwarp_tx_kick(e, KWARP_TX_FROM_ANY);
 }
 
