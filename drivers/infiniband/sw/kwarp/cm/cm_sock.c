@@ -116,7 +116,7 @@ void kwarp_cm_sock_names(struct socket *sock, struct sockaddr_storage *local,
  * kwarp_cm_sock_error - get the error with which TCP has ended the connection
  * @sock: socket
  *
- * Return: errno; 0 if TCP has none, or a failed send has taken it.
+ * Return: errno; 0 if TCP has none.
  */
 int kwarp_cm_sock_error(const struct socket *sock)
 {

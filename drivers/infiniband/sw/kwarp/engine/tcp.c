@@ -57,6 +57,12 @@ static int send_nowait(struct sock *sk, struct msghdr *msg)
 	/* TCP had no memory. Nothing is in flight, so no ACK will come and call write_space. */
 	if (ret == -EAGAIN && !sk->sk_wmem_queued)
 		ret = -ENOBUFS;
+	/*
+	 * TCP has given away the error with which the connection ended. Give it back: connection
+	 * management says in the log why the connection has ended.
+	 */
+	if (ret < 0 && sk->sk_state == TCP_CLOSE && !sk->sk_err)
+		WRITE_ONCE(sk->sk_err, -ret);
 	return ret;
 }
 

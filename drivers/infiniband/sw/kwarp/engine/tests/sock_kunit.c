@@ -171,6 +171,30 @@ static void test_urgent(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->ends, 0);
 }
 
+/*
+ * TCP tells its error to the first call that meets it, which may be one that sends. It can be asked
+ * for after that: connection management says in the log why the connection has ended.
+ */
+static void test_send_error(struct kunit *test)
+{
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+	struct sock_test *t = test->priv;
+	u8 octet = 0;
+	struct kvec v = { .iov_base = &octet, .iov_len = 1 };
+	u32 i;
+
+	sock_connect_pair(test, 0, 0);
+	sock_no_linger(t->theirs->sk);
+	sock_release(t->theirs);
+	t->theirs = NULL;
+	KUNIT_ASSERT_TRUE(test, soon(&t->polls));
+	for (i = 0; i < 2; i++) {
+		iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, &v, 1, 1);
+		KUNIT_EXPECT_EQ(test, kwarp_tcp_send(t->ours, &msg, false), -ECONNRESET);
+		KUNIT_EXPECT_EQ(test, t->ours->sk->sk_err, ECONNRESET);
+	}
+}
+
 /* ---------------------------------------------------------------- one packet */
 
 static const struct packet {
@@ -226,6 +250,7 @@ static struct kunit_case sock_cases[] = {
 	KUNIT_CASE(test_fin_behind),
 	KUNIT_CASE(test_fin_inside),
 	KUNIT_CASE(test_urgent),
+	KUNIT_CASE(test_send_error),
 	KUNIT_CASE_PARAM(test_packet, packet_gen_params),
 	{}
 };
