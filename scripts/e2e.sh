@@ -24,6 +24,9 @@
 #   KWARP_FUZZ_CALLS=N KWARP_FUZZ_SEED=N     number and seed of the commands in fuzz-uverbs
 #   KWARP_LINK=TYPE      type of link under test instead of kwarp: siw, or kwarp-siw, for which
 #                        kwarp's provider is removed from the guest
+#   KWARP_ACCEL=icount   emulate one processor, whose clock counts instructions: the other load of this
+#                        machine does not matter, so the case coalesce-delay checks how long a
+#                        request waits
 #   KWARP_APPEND=OPTIONS options for the kernel, such as threadirqs for the cases coalesce-*
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -55,6 +58,7 @@ guest_command() {
 	local profile=stock
 	case $kernel in debug | kcsan) profile=debug ;; esac
 	local env="CI=${CI:-} KWARP_MUTATIONS=${KWARP_MUTATIONS:-} KWARP_RAW_SEED=${KWARP_RAW_SEED:-} KWARP_HALF_OPEN=${KWARP_HALF_OPEN:-}"
+	[ -z "${KWARP_ACCEL:-}" ] || env+=" KWARP_ACCEL=$KWARP_ACCEL"
 	[ -z "${KWARP_RAW_CASES:-}" ] || env+=" KWARP_RAW_CASES='$KWARP_RAW_CASES'"
 	env+=" KWARP_FUZZ_CALLS=${KWARP_FUZZ_CALLS:-} KWARP_FUZZ_SEED=${KWARP_FUZZ_SEED:-}"
 	[ -z "${KWARP_LINK:-}" ] || env+=" KWARP_LINK=$KWARP_LINK"
@@ -80,12 +84,13 @@ root_of() {
 
 run_suite() {
 	local overlay=$1 logs=$2 left leaks=()
+	local accel=(${KWARP_ACCEL:+--accel "$KWARP_ACCEL"})
 	if [ "$kernel" = debug ] && [ "${KWARP_LEAKS:-1}" = 1 ]; then leaks=(--leaks); fi
 	left=$(time_of "$kernel")
 	[ -z "${KWARP_E2E_TIME:-}" ] || left=$((KWARP_E2E_TIME - SECONDS))
 	[ "$left" -gt 0 ] || left=0
 	# A slow machine takes a minute to boot a debug kernel, hence 60 s less for the cases.
-	"$here/vm.sh" --kernel "$kernel" --root "$(root_of "$kernel")" "${leaks[@]}" --overlay "$overlay" --logs "$logs" --out "$logs/out" \
+	"$here/vm.sh" --kernel "$kernel" --root "$(root_of "$kernel")" "${leaks[@]}" "${accel[@]}" --overlay "$overlay" --logs "$logs" --out "$logs/out" \
 		--timeout $((left + longest)) --append "${KWARP_APPEND:-}" -- "$(guest_command $((left - 60)))"
 }
 
@@ -150,6 +155,7 @@ scope() {
 	*) what="${cases[*]}" ;;
 	esac
 	[ -z "${KWARP_LINK:-}" ] || what+=", link type $KWARP_LINK"
+	[ -z "${KWARP_ACCEL:-}" ] || what+=", accelerator $KWARP_ACCEL"
 	[ -z "${KWARP_APPEND:-}" ] || what+=", with $KWARP_APPEND"
 	echo "$what"
 }

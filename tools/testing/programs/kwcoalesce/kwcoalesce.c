@@ -24,7 +24,7 @@
  * spin		a poll and a Write; then the program reads the target until the Write has arrived
  * realtime	the same with SCHED_FIFO, which may keep the timer off the processor
  *
- * -u	case delay: nine of ten Writes have to arrive within this time
+ * -u	case delay: 99 of 100 Writes have to arrive within this time; 0 (default): in any time
  * -o	the device is known to hold no requests: the timer must not send any
  */
 #define _GNU_SOURCE
@@ -42,7 +42,7 @@
 #include <unistd.h>
 
 static const char *addr, *port = "7175";
-static unsigned int rounds, within_us = 5000;
+static unsigned int rounds, within_us;
 static bool off;
 
 /* Requests that the device does not hold at the start, and after one that the timer has sent. */
@@ -334,17 +334,15 @@ static int compare_us(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Nine of ten Writes have to arrive in time; the program may lose its processor now and then. */
 static void judge_delay(struct kc_pair *p)
 {
 	unsigned int late;
 
 	qsort(p->us, rounds, sizeof(p->us[0]), compare_us);
-	late = p->us[(rounds * 90 - 1) / 100];
-	kw_say("delay: median %u us, 90 %% within %u us, 99 %% within %u us", p->us[rounds / 2],
-	       late, p->us[(rounds * 99 - 1) / 100]);
-	if (late > within_us)
-		kw_die(KW_MISMATCH, "FAILED: 90 %% must arrive within %u us", within_us);
+	late = p->us[(rounds * 99 - 1) / 100];
+	kw_say("delay: median %u us, 99 %% within %u us", p->us[rounds / 2], late);
+	if (within_us && late > within_us)
+		kw_die(KW_MISMATCH, "FAILED: 99 %% must arrive within %u us", within_us);
 }
 
 static void judge(const struct test *t, struct kc_pair *p, unsigned long sent)
@@ -392,7 +390,7 @@ int main(int argc, char **argv)
 		KW_TEXT('a', addr),
 		KW_TEXT('p', port),
 		KW_NUMBER('n', rounds, 1, 1000000),
-		KW_NUMBER('u', within_us, 1, 1000000),
+		KW_NUMBER('u', within_us, 0, 1000000),
 		KW_FLAG('o', off),
 		{ 0 }
 	};
