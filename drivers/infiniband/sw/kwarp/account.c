@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Limits the kernel memory that the objects of one user's programs hold. */
+/* Limits the kernel memory, and the timers, that the objects of one user's programs hold. */
 #include "account.h"
 
 #include <linux/atomic.h>
@@ -12,6 +12,7 @@
 #include <linux/slab.h>
 #include <linux/user_namespace.h>
 
+#include "counts.h"
 #include "limits.h"
 
 /**
@@ -20,12 +21,14 @@
  * @uid: user
  * @users: opened devices whose objects are counted here, and rings that outlive theirs
  * @octets: memory that objects hold
+ * @timers: coalescing timers of CQs and queue pairs
  */
 struct kwarp_account {
 	struct list_head node;
 	kuid_t uid;
 	refcount_t users;
 	atomic64_t octets;
+	struct kwarp_timers timers;
 };
 
 static LIST_HEAD(accounts);
@@ -95,6 +98,7 @@ void kwarp_account_put(struct kwarp_account *a)
 	if (!refcount_dec_and_mutex_lock(&a->users, &lock))
 		return;
 	WARN_ON_ONCE(atomic64_read(&a->octets));
+	WARN_ON_ONCE(atomic_read(&a->timers.holds) || atomic_read(&a->timers.paced));
 	list_del(&a->node);
 	mutex_unlock(&lock);
 	kfree(a);
@@ -135,6 +139,12 @@ int kwarp_charge(struct kwarp_charge *charge, u64 octets)
 	}
 	charge->octets += octets;
 	return 0;
+}
+
+/* Return: the timers of the user; NULL: a kernel consumer. They live as long as the account. */
+struct kwarp_timers *kwarp_account_timers(struct kwarp_account *a)
+{
+	return a ? &a->timers : NULL;
 }
 
 /* The memory of the object has been freed, or was not allocated. Context: any. */

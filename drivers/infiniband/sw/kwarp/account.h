@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Kernel memory that the objects of each user's programs hold: rings, and what else is allocated
- * for queues, regions and windows.
+ * for queues, regions and windows; and the coalescing timers of these objects.
  *
  * Nothing else limits this memory for a program without a memory cgroup: it does not count in the
  * size of a process, unless the process has mapped it, nor against RLIMIT_MEMLOCK. It belongs to
@@ -14,6 +14,7 @@
 #include <linux/types.h>
 
 struct kwarp_account;
+struct kwarp_timers;
 
 /**
  * struct kwarp_charge - memory that an object holds
@@ -31,5 +32,6 @@ void kwarp_account_hold(struct kwarp_account *account);
 void kwarp_account_put(struct kwarp_account *account);
 int kwarp_charge(struct kwarp_charge *charge, u64 octets);
 void kwarp_uncharge(struct kwarp_charge *charge);
+struct kwarp_timers *kwarp_account_timers(struct kwarp_account *account);
 
 #endif /* KWARP_ACCOUNT_H */

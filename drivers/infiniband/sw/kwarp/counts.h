@@ -113,7 +113,7 @@ struct kwarp_stats {
 };
 
 /**
- * struct kwarp_timers - coalescing timers of a device, or of a program that has opened it; limited,
+ * struct kwarp_timers - coalescing timers of a device, or of a user's programs; limited,
  *	because their processor time is charged to nobody; atomic counts
  * @holds: CQs with a timer for forgotten requests (engine/tx/coalesce.h)
  * @paced: streams with a timer for libsiw's requests (engine/tx/pace.h)
@@ -124,7 +124,7 @@ struct kwarp_timers {
 };
 
 /*
- * Count a timer: in @own, of the program, and in @all, of the device. Return: false: one of the two
+ * Count a timer: in @own, of the user, and in @all, of the device. Return: false: one of the two
  * is at its limit.
  */
 static inline bool kwarp_timers_get(atomic_t *own, int own_max, atomic_t *all, int max)

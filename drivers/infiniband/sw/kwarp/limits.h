@@ -177,13 +177,13 @@
  * because the timer's processor time is charged to nobody.
  */
 #define KWARP_MAX_HOLDS		256
-#define KWARP_MAX_USER_HOLDS	192	/* of one opened device, so that it cannot take all */
+#define KWARP_MAX_USER_HOLDS	192	/* of one user, on all devices */
 /*
  * Number of streams of a device that may have a timer for libsiw's requests at a time
  * (engine/tx/pace.h).  libsiw is the libibverbs provider of siw.  The limit is smaller than
  * KWARP_MAX_HOLDS, because this timer runs more often, and sends the requests that it finds.
  */
 #define KWARP_MAX_PACED		16
-#define KWARP_MAX_USER_PACED	8	/* of one opened device */
+#define KWARP_MAX_USER_PACED	12	/* of one user, on all devices */
 
 #endif /* KWARP_LIMITS_H */

@@ -23,7 +23,7 @@ struct rdma_user_mmap_entry;
 
 /**
  * struct kwarp_cq_coalesce - the held send queues whose requests complete in one CQ
- * @user: timers of the program that has the CQ; NULL: a kernel consumer has it; immutable
+ * @user: timers of the user whose program has the CQ; NULL: a kernel consumer has it; immutable
  * @lock: protects all that follows, and those fields of the streams in @streams that belong to the
  *	hold; any context but hard interrupt, bottom halves off; no other lock of kwarp is taken
  *	under it

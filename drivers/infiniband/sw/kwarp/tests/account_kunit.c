@@ -33,6 +33,7 @@ static bool task_capable(const struct user_namespace *ns, int cap)
 #define kwarp_account_put	tested_account_put
 #define kwarp_charge(c, octets)	tested_charge(c, octets)
 #define kwarp_uncharge		tested_uncharge
+#define kwarp_account_timers	tested_account_timers
 #define kwarp_account		tested_account
 #undef current_uid
 #undef current_user_ns
@@ -73,6 +74,7 @@ static void test_limit(struct kunit *test)
 	struct kwarp_charge a = new_charge(test), b = new_charge(test);
 
 	KUNIT_EXPECT_PTR_EQ(test, a.account, b.account);
+	KUNIT_EXPECT_PTR_EQ(test, kwarp_account_timers(a.account), &b.account->timers);
 	KUNIT_EXPECT_EQ(test, kwarp_charge(&a, KWARP_USER_MEMORY), 0);
 	KUNIT_EXPECT_EQ(test, kwarp_charge(&b, LIMIT + 1), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, b.octets, 0);

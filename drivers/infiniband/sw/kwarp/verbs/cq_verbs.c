@@ -104,7 +104,7 @@ int kwarp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	kwarp_cq_init(cq);
 	cq->ignore_overrun = attr->flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN;
 	cq->home = home_of_vector(attr->comp_vector, udata);
-	kwarp_engine_init_cq(cq, udata ? &to_kuc(kwarp_udata_context(udata))->timers : NULL);
+	kwarp_engine_init_cq(cq, kwarp_account_timers(cq->charge.account));
 	siw = udata && kdev->siw;
 	ret = kwarp_ring_init(&cq->ring, siw ? 1 : attr->cqe, sizeof(struct kwarp_cqe), udata);
 	if (ret)

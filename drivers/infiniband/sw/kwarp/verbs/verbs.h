@@ -30,13 +30,11 @@ struct rdma_user_mmap_entry;
  * @ibuc: RDMA core's object; first member
  * @features: KWARP_FEATURE_* that provider and module both know; immutable
  * @charge: what the user pays for the context; its account also pays for all objects
- * @timers: coalescing timers of its CQs and queue pairs
  */
 struct kwarp_ucontext {
 	struct ib_ucontext ibuc;
 	u64 features;
 	struct kwarp_charge charge;
-	struct kwarp_timers timers;
 };
 
 static inline struct kwarp_ucontext *to_kuc(struct ib_ucontext *ibuc)
