@@ -174,7 +174,8 @@ last_line() {
 logged() {
 	local log=$1 status=0 what=$2 ticks
 	shift
-	[ "$what" != as_root ] || what=$2
+	# The command behind a wrapper is the one that says something.
+	case $what in as_root | nice) what=$2 ;; esac
 	mkdir -p "$(dirname "$log")"
 	start_ticks "$log" "$what"
 	set +e
