@@ -94,9 +94,14 @@ static int send_frame(struct kwarp_ep *ep)
 {
 	int ret = kwarp_startup_send(ep);
 
-	/* TCP had no memory, and will get no ACK after which it could ask for more. */
-	if (ret == -EAGAIN && !kwarp_cm_sock_unacked(ep->cs.sock))
+	/*
+	 * TCP had no memory, and will get no ACK after which it could ask for more. It has called
+	 * write_space for this: that is no reason to try again at once.
+	 */
+	if (ret == -EAGAIN && !kwarp_cm_sock_unacked(ep->cs.sock)) {
+		clear_bit(KWARP_EP_SOCK, &ep->events);
 		kwarp_ep_retry_in(ep, msecs_to_jiffies(KWARP_SEND_RETRY_MS));
+	}
 	return ret;
 }
 

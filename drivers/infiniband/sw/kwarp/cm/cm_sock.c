@@ -31,6 +31,7 @@
 
 #include <linux/in.h>
 #include <linux/in6.h>
+#include <linux/sched/mm.h>
 #include <linux/tcp.h>
 
 #include "../kwarp.h"
@@ -170,7 +171,7 @@ static int sock_create_on(struct kwarp_dev *kdev, int family, struct socket **re
 	 * start I/O. PF_MEMALLOC, see sock_io.c, must not open the reserve to them: a peer on this
 	 * machine would drop a packet with memory of the reserve.
 	 */
-	(*res)->sk->sk_allocation = GFP_NOIO | __GFP_NOMEMALLOC;
+	(*res)->sk->sk_allocation = GFP_NOIO | __GFP_NOMEMALLOC | __GFP_NOWARN;
 	kwarp_sk_no_task_frag((*res)->sk);
 	sock_set_reuseaddr((*res)->sk);
 	tcp_sock_set_nodelay((*res)->sk);
@@ -303,6 +304,7 @@ int kwarp_cm_sock_dial(struct kwarp_dev *kdev, const struct iw_cm_id *id, int if
 int kwarp_cm_sock_redial(struct kwarp_cm_sock *cs, const struct iw_cm_id *id, int ifindex)
 {
 	struct sockaddr_storage none = { .ss_family = AF_UNSPEC };
+	unsigned int noreclaim;
 	int ret;
 
 	might_sleep();
@@ -310,7 +312,11 @@ int kwarp_cm_sock_redial(struct kwarp_cm_sock *cs, const struct iw_cm_id *id, in
 	if (ret)
 		return ret;
 	kwarp_sock_redials(to_kdev(id->device), cs->sock);
-	return connect_to(cs, id, ifindex);
+	/* This runs in the ordered queue: see sock_io.c. */
+	noreclaim = memalloc_noreclaim_save();
+	ret = connect_to(cs, id, ifindex);
+	memalloc_noreclaim_restore(noreclaim);
+	return ret;
 }
 
 /**
