@@ -36,7 +36,7 @@ static DEFINE_MUTEX(lock);		/* accounts; no allocation under it */
 
 /*
  * The user who pays. In a user namespace this is its owner: a user may have thousands of IDs in a
- * namespace of his own.
+ * namespace of his own. Root makes namespaces for others, to each of whom it gives IDs of his own.
  */
 static kuid_t paying_user(void)
 {
@@ -44,7 +44,8 @@ static kuid_t paying_user(void)
 	kuid_t uid = current_uid();
 
 	for (; ns != &init_user_ns; ns = ns->parent)
-		uid = ns->owner;
+		if (!uid_eq(ns->owner, GLOBAL_ROOT_UID))
+			uid = ns->owner;
 	return uid;
 }
 

@@ -138,6 +138,14 @@ static void test_users(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_charge(&other, KWARP_USER_MEMORY), 0);
 	kwarp_uncharge(&inside);
 	kwarp_uncharge(&other);
+	/* Root pays for nobody: containers of different users have different IDs. */
+	outer->owner = GLOBAL_ROOT_UID;
+	inner->owner = GLOBAL_ROOT_UID;
+	inside = new_charge(test);
+	task.uid = 200042;
+	other = new_charge(test);
+	KUNIT_EXPECT_PTR_NE(test, inside.account, owner.account);
+	KUNIT_EXPECT_PTR_NE(test, inside.account, other.account);
 }
 
 /* An account exists as long as a device of its user is open, or somebody holds it. */
