@@ -15,6 +15,7 @@
 #include "../kwarp.h"
 #include "../queue/cq.h"
 #include "../queue/siw_ring.h"
+#include "../wq.h"
 #include "udata.h"
 #include "verbs.h"
 
@@ -183,6 +184,12 @@ int kwarp_resize_cq(struct ib_cq *ibcq, kwarp_cqe_count cqe, struct ib_udata *ud
 	if (!cq->map || cqe < 1 || cqe > KWARP_MAX_CQE)
 		return -EINVAL;
 	ret = kwarp_ring_init(&ring, cqe, sizeof(struct kwarp_cqe), true);
+	if (ret == -ENOMEM) {
+		/* The user may still pay for rings of earlier resizes, which are freed late. */
+		rcu_barrier();
+		flush_workqueue(kwarp_wq);
+		ret = kwarp_ring_init(&ring, cqe, sizeof(struct kwarp_cqe), true);
+	}
 	if (ret)
 		return ret;
 	/* The core holds only a read lock on the CQ, so two threads may resize it at once. */
