@@ -77,7 +77,8 @@ static void mr_changed(struct kwarp_mr *mr, int flags, void *addr, int access)
 
 	if (flags & IBV_REREG_MR_CHANGE_TRANSLATION) {
 		mr->iova = (uintptr_t)addr;
-		base = access & zero;
+		if (flags & IBV_REREG_MR_CHANGE_ACCESS)
+			base = access & zero;
 	}
 	if (flags & IBV_REREG_MR_CHANGE_ACCESS)
 		mr->access = access;
