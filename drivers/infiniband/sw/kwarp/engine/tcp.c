@@ -42,6 +42,16 @@ static int send_some(struct sock *sk, struct msghdr *msg)
 }
 
 /*
+ * TCP gives its error, with which the connection has ended, to one call only. Give it back:
+ * connection management says in the log why the connection has ended. Context: socket lock held.
+ */
+static void give_back_error(struct sock *sk, int ret)
+{
+	if (ret < 0 && sk->sk_state == TCP_CLOSE && !sk->sk_err)
+		WRITE_ONCE(sk->sk_err, -ret);
+}
+
+/*
  * Send without sleeping. With MSG_DONTWAIT, TCP sleeps only to allocate memory, and sk_allocation
  * forbids that here. TCP might also process the backlog while it sends. There is a backlog only
  * while a process owns the socket; then only the owner calls this function, and may process it.
@@ -57,12 +67,7 @@ static int send_nowait(struct sock *sk, struct msghdr *msg)
 	/* TCP had no memory. Nothing is in flight, so no ACK will come and call write_space. */
 	if (ret == -EAGAIN && !sk->sk_wmem_queued)
 		ret = -ENOBUFS;
-	/*
-	 * TCP has given away the error with which the connection ended. Give it back: connection
-	 * management says in the log why the connection has ended.
-	 */
-	if (ret < 0 && sk->sk_state == TCP_CLOSE && !sk->sk_err)
-		WRITE_ONCE(sk->sk_err, -ret);
+	give_back_error(sk, ret);
 	return ret;
 }
 
@@ -116,7 +121,10 @@ int kwarp_tcp_send(struct socket *sock, struct msghdr *msg, bool locked)
 	if (ret != -ENOBUFS)
 		return ret;
 	/* In process context without the spinlock, TCP may sleep for memory. */
-	ret = sock_sendmsg(sock, msg);
+	lock_sock(sk);
+	ret = tcp_sendmsg_locked(sk, msg, msg_data_left(msg));
+	give_back_error(sk, ret);
+	release_sock(sk);
 	return ret == -EAGAIN && !READ_ONCE(sk->sk_wmem_queued) ? -ENOBUFS : ret;
 }
 
