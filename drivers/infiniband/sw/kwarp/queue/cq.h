@@ -32,11 +32,12 @@ struct rdma_user_mmap_entry;
  * @held: number of streams in @streams
  * @turn: number of the last look
  * @sends: number of streams for which the last look has sent
+ * @sending: nanoseconds that these sends took
  * @poster: thread that rang last, with a reference; NULL: none has; READ_ONCE without the lock
  * @timer: its function makes the rounds
  * @ns: time between two rounds, nanoseconds
  * @runs: @timer is armed, or its function is running
- * @inside: number of doorbells that the kernel is handling; needs no lock
+ * @inside: number of doorbells that programs are inside of; needs no lock
  * @obey: number of requests that are still to be sent at once before streams are held
  * @obey_next: value for @obey after the next hold with a forgotten request, that is, one that the
  *	program posted without a doorbell, and without a poll after it
@@ -49,6 +50,7 @@ struct kwarp_cq_coalesce {
 	u32 held;
 	u32 turn;
 	u32 sends;
+	u64 sending;
 	struct pid *poster;
 	struct hrtimer timer;
 	u64 ns;

@@ -121,6 +121,7 @@ bool coalesce_held_after_ring_of(struct coalesce_test *t, struct stream *s)
 	kwarp_coalesce_rung(&s->e);
 	s->sq.next = s->sq.ring.hdr->prod;
 	kwarp_coalesce_sent(&s->e);
+	kwarp_coalesce_returns(&s->e);
 	no_timer(t);
 	coalesce_told(s);
 	return kwarp_coalesce_holds(&s->e);
@@ -156,6 +157,15 @@ u64 coalesce_look_now(struct coalesce_test *t)
 	t->hold->runs = ns;
 	spin_unlock_bh(&t->hold->lock);
 	return ns;
+}
+
+/* The program ends. */
+void coalesce_forget_poster(struct kwarp_cq_coalesce *h)
+{
+	spin_lock_bh(&h->lock);
+	put_pid(h->poster);
+	h->poster = NULL;
+	spin_unlock_bh(&h->lock);
 }
 
 /* The program posts a request and does not ring its doorbell. */

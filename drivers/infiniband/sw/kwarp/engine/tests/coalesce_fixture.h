@@ -25,6 +25,7 @@
 #define kwarp_coalesce_init	tested_coalesce_init
 #define kwarp_coalesce_reset	tested_coalesce_reset
 #define kwarp_coalesce_rung	tested_coalesce_rung
+#define kwarp_coalesce_returns	tested_coalesce_returns
 #define kwarp_coalesce_sent	tested_coalesce_sent
 #define kwarp_coalesce_stop	tested_coalesce_stop
 #include "../tx/coalesce.h"
@@ -87,6 +88,7 @@ bool coalesce_held_after_ring_of(struct coalesce_test *t, struct stream *s);
 bool coalesce_held_after_ring(struct coalesce_test *t);
 void coalesce_hold(struct kunit *test, struct stream *s);
 u64 coalesce_look_now(struct coalesce_test *t);
+void coalesce_forget_poster(struct kwarp_cq_coalesce *h);
 void coalesce_post_waiting(struct stream *s);
 
 #endif /* KWARP_ENGINE_TESTS_COALESCE_FIXTURE_H */

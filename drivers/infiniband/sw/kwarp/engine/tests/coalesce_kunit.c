@@ -12,8 +12,6 @@
  */
 #include "coalesce_fixture.h"
 
-#include <linux/pid.h>
-
 /* ------------------------------------------------------------------- decisions */
 
 /*
@@ -245,18 +243,6 @@ static bool sent_within_a_second(const struct stream *s, u32 times)
 	return READ_ONCE(s->sends) >= times;
 }
 
-/*
- * The test waits for the timer as if the program slept: if it was the poster, and woke up at the
- * same tick, the timer would find that it waits for the processor.
- */
-static void forget_poster(struct kwarp_cq_coalesce *h)
-{
-	spin_lock_bh(&h->lock);
-	put_pid(h->poster);
-	h->poster = NULL;
-	spin_unlock_bh(&h->lock);
-}
-
 static void ring_with_timer(struct coalesce_test *t, struct stream *s)
 {
 	s->e.tx.coalesce.ns = TIMER_NS;
@@ -266,7 +252,12 @@ static void ring_with_timer(struct coalesce_test *t, struct stream *s)
 	kwarp_coalesce_rung(&s->e);
 	s->sq.next = s->sq.ring.hdr->prod;
 	kwarp_coalesce_sent(&s->e);
-	forget_poster(t->hold);
+	kwarp_coalesce_returns(&s->e);
+	/*
+	 * The test waits for the timer as if the program slept: if it was the poster, and woke up
+	 * at the same tick, the timer would find that it waits for the processor.
+	 */
+	coalesce_forget_poster(t->hold);
 	coalesce_told(s);
 }
 

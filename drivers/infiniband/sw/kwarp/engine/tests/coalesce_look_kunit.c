@@ -165,7 +165,7 @@ static void test_inside(struct kunit *test)
 	kwarp_coalesce_rung(&t->s[1].e);
 	coalesce_look_now(t);
 	coalesce_look_now(t);
-	kwarp_coalesce_sent(&t->s[1].e);
+	kwarp_coalesce_returns(&t->s[1].e);
 	coalesce_look_now(t);
 	KUNIT_EXPECT_EQ(test, s->sends, 0);
 	coalesce_look_now(t);
@@ -252,6 +252,7 @@ static void test_poster_waits(struct kunit *test)
 static void by_doorbell(struct stream *s)
 {
 	kwarp_coalesce_rung(&s->e);
+	kwarp_coalesce_returns(&s->e);
 }
 
 static void by_read(struct stream *s)
@@ -355,6 +356,8 @@ static void test_max(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(holds), 1);
 }
 
+#define HALF	(KWARP_COALESCE_STREAMS / KWARP_COALESCE_SENDS / 2)
+
 static u32 sends_of_all(const struct coalesce_test *t)
 {
 	u32 i, sends = 0;
@@ -372,6 +375,7 @@ static void test_many(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
 	u32 i, before;
+	u64 pause;
 
 	for (i = 0; i < STREAMS; i++) {
 		coalesce_poll(t->scq);
@@ -383,8 +387,15 @@ static void test_many(struct kunit *test)
 	KUNIT_EXPECT_NE(test, coalesce_look_now(t), 0);
 	for (i = 0; i < KWARP_COALESCE_STREAMS / KWARP_COALESCE_SENDS; i++) {
 		before = sends_of_all(t);
-		coalesce_look_now(t);
+		pause = coalesce_look_now(t);
 		KUNIT_EXPECT_EQ(test, sends_of_all(t) - before, KWARP_COALESCE_SENDS);
+		/* After half of them the program ends, and does not need the processor any more. */
+		if (i == HALF)
+			coalesce_forget_poster(t->hold);
+		else if (pause && i < HALF)
+			KUNIT_EXPECT_EQ(test, pause, t->hold->ns);
+		else if (pause)
+			KUNIT_EXPECT_EQ(test, pause, KWARP_COALESCE_MIN_US * NSEC_PER_USEC);
 	}
 	for (i = 0; i < KWARP_COALESCE_STREAMS; i++)
 		KUNIT_EXPECT_EQ(test, t->s[i].sends, 1);

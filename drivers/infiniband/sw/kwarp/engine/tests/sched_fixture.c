@@ -66,6 +66,11 @@ void kwarp_coalesce_rung(struct kwarp_engine *e)
 	e->tx.coalesce.rung = true;
 }
 
+void kwarp_coalesce_returns(struct kwarp_engine *e)
+{
+	sched_the_test->returned++;
+}
+
 void kwarp_coalesce_sent(struct kwarp_engine *e)
 {
 	if (e->tx.coalesce.rung)

@@ -32,6 +32,7 @@ extern u64 sched_told_clock;
 #define kwarp_tx_release	tested_tx_release
 #define kwarp_tx_step		scripted_step
 #define kwarp_coalesce_rung	sched_coalesce_rung
+#define kwarp_coalesce_returns	sched_coalesce_returns
 #define kwarp_coalesce_sent	sched_coalesce_sent
 #define kwarp_coalesce_init	sched_coalesce_init
 #define kwarp_sq_has_unmoved	sched_sq_has_unmoved
@@ -74,6 +75,7 @@ extern bool sched_is_online;
  * @on_look: NULL, or called when the runner has looked for requests that are counted in @libsiw
  * @holds: the test's decision: doorbells from now on make the queue held
  * @rung: number of calls of kwarp_coalesce_rung(), that is, of doorbells
+ * @returned: number of calls of kwarp_coalesce_returns()
  */
 struct sched_test {
 	struct kwarp_engine e;
@@ -96,6 +98,7 @@ struct sched_test {
 	void (*on_look)(struct sched_test *t);
 	bool holds;
 	u32 rung;
+	u32 returned;
 };
 
 extern struct sched_test *sched_the_test;

@@ -31,6 +31,10 @@ static void test_ring(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->rung, 2);
 	KUNIT_EXPECT_EQ(test, t->sq.next, 2);
 	KUNIT_EXPECT_EQ(test, sched_flags(t), KWARP_RING_HELD);
+	/* If TCP is full, the program returns all the same. */
+	sched_script(t, 3, KWARP_TX_BLOCKED);
+	sched_ring(t);
+	KUNIT_EXPECT_EQ(test, t->returned, 3);
 	KUNIT_EXPECT_EQ(test, sched_word(t), KWARP_RUN_IDLE);
 	KUNIT_EXPECT_EQ(test, t->works, 0);
 }

@@ -21,6 +21,7 @@
 #include <linux/sched.h>
 
 #include "pace.h"
+#include "share.h"
 #include "../../compat.h"
 #include "../../kwarp.h"
 
@@ -101,6 +102,7 @@ static enum todo hold_look_at(struct kwarp_cq_coalesce *h, struct kwarp_engine *
 static void hold_send(struct kwarp_cq_coalesce *h, struct kwarp_engine *e)
 {
 	struct kwarp_coalesce *c = &e->tx.coalesce;
+	const u64 begin = local_clock();
 
 	c->found = 0;
 	atomic_inc(&c->sends);
@@ -113,6 +115,7 @@ static void hold_send(struct kwarp_cq_coalesce *h, struct kwarp_engine *e)
 	smp_mb__before_atomic();
 	atomic_dec(&c->sends);
 	spin_lock(&h->lock);
+	h->sending += local_clock() - begin;
 }
 
 static void hold_remove(struct kwarp_cq_coalesce *h, struct kwarp_engine *e)
@@ -150,20 +153,34 @@ static struct kwarp_engine *hold_next_stream(struct kwarp_cq_coalesce *h)
 	return e && e->tx.coalesce.turn != h->turn ? e : NULL;
 }
 
-/*
- * Is the thread that rang last ready to run, while another thread has this processor, on which the
- * timer runs?
- */
-static bool poster_waits(const struct kwarp_cq_coalesce *h)
+/* Does the thread that rang last need this processor, on which the timer runs? */
+enum need { ELSEWHERE, INTERRUPTED, WAITS };
+
+static enum need poster_needs(const struct kwarp_cq_coalesce *h)
 {
+	enum need need = ELSEWHERE;
 	const struct task_struct *p;
-	bool waits;
 
 	rcu_read_lock();
 	p = pid_task(h->poster, PIDTYPE_PID);
-	waits = p && p != current && task_is_running(p) && task_cpu(p) == smp_processor_id();
+	if (p && task_is_running(p) && task_cpu(p) == smp_processor_id())
+		need = p == current ? INTERRUPTED : WAITS;
 	rcu_read_unlock();
-	return waits;
+	return need;
+}
+
+/*
+ * When is the next look? A round that is not complete goes on at once, unless the program needs the
+ * processor. The time of looks, @spent in this one without sends, is charged to nobody: if the
+ * looks of this processor take too much of a tick, they become rare.
+ */
+static u64 hold_pause(struct kwarp_cq_coalesce *h, enum need need, u64 spent)
+{
+	if (kwarp_softirq_looks(spent) > KWARP_COALESCE_SHARE_NS)
+		return max_t(u64, h->ns, KWARP_COALESCE_MOST_NS / 2);
+	if (hold_next_stream(h) && need == ELSEWHERE)
+		return KWARP_COALESCE_MIN_US * NSEC_PER_USEC;
+	return h->ns;
 }
 
 /*
@@ -172,11 +189,14 @@ static bool poster_waits(const struct kwarp_cq_coalesce *h)
  */
 static u64 hold_look(struct kwarp_cq_coalesce *h)
 {
-	const bool busy = h->sends || poster_waits(h);
-	const u64 now = ktime_get_ns();
+	const enum need need = poster_needs(h);
+	/* What the last look has sent may have kept the program from the processor since. */
+	const bool busy = need == WAITS || (need == INTERRUPTED && h->sends);
+	const u64 now = ktime_get_ns(), begin = local_clock();
 	struct kwarp_engine *e;
 
 	lockdep_assert_held(&h->lock);
+	h->sending = 0;
 	h->turn++;
 	h->sends = 0;
 	while (h->sends < KWARP_COALESCE_SENDS && (e = hold_next_stream(h))) {
@@ -191,7 +211,8 @@ static u64 hold_look(struct kwarp_cq_coalesce *h)
 			hold_end(h, e);
 		h->sends += todo != NOTHING;
 	}
-	return list_empty(&h->streams) ? 0 : h->ns;
+	return list_empty(&h->streams) ? 0 :
+	       hold_pause(h, need, local_clock() - begin - h->sending);
 }
 
 static struct kwarp_dev *hold_device(struct kwarp_cq_coalesce *h)
@@ -296,21 +317,11 @@ static void set_poster(struct kwarp_cq_coalesce *h)
 	put_pid(pid);
 }
 
-/* Note that a doorbell begins or ends, also for all queue pairs of the CQ. Context: the runner. */
-static void set_rung(struct kwarp_engine *e, bool rung)
-{
-	struct kwarp_coalesce *c = &e->tx.coalesce;
-
-	if (c->rung != rung)
-		atomic_add(rung ? 1 : -1, &e->sq->cq->coalesce.inside);
-	c->rung = rung;
-}
-
 /**
  * kwarp_coalesce_rung - note that a doorbell was rung
  * @e: engine
  *
- * The caller sends, and then calls kwarp_coalesce_sent().
+ * The caller sends, and calls kwarp_coalesce_sent() when all is sent, and kwarp_coalesce_returns().
  *
  * Context: the runner, process.
  */
@@ -319,6 +330,7 @@ void kwarp_coalesce_rung(struct kwarp_engine *e)
 	struct kwarp_coalesce *c = &e->tx.coalesce;
 
 	kwarp_assert_runner(e);
+	atomic_inc(&e->sq->cq->coalesce.inside);
 	if (!c->ns)
 		return;
 	c->realtime = poster_is_realtime();
@@ -330,8 +342,14 @@ void kwarp_coalesce_rung(struct kwarp_engine *e)
 		set_poster(&e->sq->cq->coalesce);
 	else if (!c->rung)
 		kwarp_pace_rung(e);
-	set_rung(e, true);
+	c->rung = true;
 	WRITE_ONCE(c->rung_at, READ_ONCE(e->sq->ring.hdr->prod));
+}
+
+/* The program returns from its doorbell. Context: process; another context may be the runner. */
+void kwarp_coalesce_returns(struct kwarp_engine *e)
+{
+	atomic_dec(&e->sq->cq->coalesce.inside);
 }
 
 /**
@@ -349,8 +367,8 @@ void kwarp_coalesce_sent(struct kwarp_engine *e)
 	kwarp_assert_runner(e);
 	if (!c->rung)
 		return;
+	c->rung = false;
 	if (e->sq->siw) {
-		set_rung(e, false);
 		kwarp_pace_sent(e, may_hold(e));
 		return;
 	}
@@ -363,8 +381,6 @@ void kwarp_coalesce_sent(struct kwarp_engine *e)
 	else
 		hold_remove(h, e);
 	spin_unlock_bh(&h->lock);
-	/* Now, because the timer may have run at the unlock, in this doorbell. */
-	set_rung(e, false);
 }
 
 /**
@@ -379,7 +395,6 @@ void kwarp_coalesce_stop(struct kwarp_engine *e)
 	struct kwarp_cq_coalesce *h = &e->sq->cq->coalesce;
 
 	might_sleep();
-	set_rung(e, false);
 	if (e->sq->siw) {
 		kwarp_pace_stop(e);
 		return;
@@ -397,7 +412,7 @@ void kwarp_coalesce_reset(struct kwarp_engine *e)
 	struct kwarp_coalesce *c = &e->tx.coalesce;
 
 	kwarp_assert_runner(e);
-	set_rung(e, false);
+	c->rung = false;
 	c->ns = READ_ONCE(e->kdev->knobs.coalesce_us) * NSEC_PER_USEC;
 	c->counted = e->sq->next;
 	kwarp_pace_reset(e);
@@ -440,7 +455,7 @@ void kwarp_coalesce_fini_cq(struct kwarp_cq *cq)
 	struct kwarp_cq_coalesce *h = &cq->coalesce;
 
 	might_sleep();
-	WARN_ON_ONCE(!list_empty(&h->streams));
+	WARN_ON_ONCE(!list_empty(&h->streams) || atomic_read(&h->inside));
 	hrtimer_cancel(&h->timer);
 	if (h->runs)
 		kwarp_timers_put(&h->user->holds, &hold_device(h)->timers.holds);

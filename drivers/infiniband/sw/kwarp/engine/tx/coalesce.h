@@ -31,8 +31,8 @@
  * no waiting request and no poll, KWARP_COALESCE_QUIET times in a row
  *	The hold ends.
  *
- * A look sends for KWARP_COALESCE_SENDS streams at most, and the next one goes on with the others:
- * if more wait, processor time is short, and the program is to get some of it.
+ * A look sends for KWARP_COALESCE_SENDS streams at most, and the next one goes on with the others;
+ * it comes soon, unless the program is to get its part of the same processor.
  *
  * So a request that is not followed by a poll waits for two looks at most. It also waits rarely:
  * after a hold with a forgotten request KWARP_COALESCE_RARE requests of the CQ are sent at once,
@@ -49,6 +49,7 @@
 #ifndef KWARP_ENGINE_TX_COALESCE_H
 #define KWARP_ENGINE_TX_COALESCE_H
 
+#include <linux/jiffies.h>
 #include <linux/minmax.h>
 #include <linux/time64.h>
 
@@ -68,6 +69,8 @@
  */
 #define KWARP_COALESCE_STREAMS	512
 #define KWARP_COALESCE_SENDS	8
+/* Of each tick, all looks of a processor together take so much at most before they become rare. */
+#define KWARP_COALESCE_SHARE_NS	(TICK_NSEC / 8)
 
 /* Count requests that were sent, whether held or not. Context: @h->lock held. */
 static inline void kwarp_coalesce_count(struct kwarp_cq_coalesce *h, u32 sent)
@@ -98,6 +101,7 @@ void kwarp_coalesce_fini_cq(struct kwarp_cq *cq);
 void kwarp_coalesce_init(struct kwarp_engine *e, void (*send)(struct kwarp_engine *e));
 void kwarp_coalesce_reset(struct kwarp_engine *e);
 void kwarp_coalesce_rung(struct kwarp_engine *e);
+void kwarp_coalesce_returns(struct kwarp_engine *e);
 void kwarp_coalesce_sent(struct kwarp_engine *e);
 void kwarp_coalesce_stop(struct kwarp_engine *e);
 

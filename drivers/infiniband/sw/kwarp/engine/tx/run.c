@@ -230,6 +230,7 @@ static void tx_run_for_poster(struct kwarp_engine *e)
 	if (trace_kwarp_doorbell_enabled())
 		trace_kwarp_doorbell(e->ibqp, READ_ONCE(e->sq->ring.hdr->prod));
 	tx_run(e, true);
+	kwarp_coalesce_returns(e);
 }
 
 /*

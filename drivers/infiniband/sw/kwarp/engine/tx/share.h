@@ -19,11 +19,13 @@
 /**
  * struct kwarp_softirq_share - what this processor's softirqs have used in a tick
  * @tick: the tick, low 32 bits of jiffies
- * @spent: nanoseconds used in that tick
+ * @spent: nanoseconds used in that tick to send
+ * @looks: nanoseconds used in that tick to look for requests (coalesce.h)
  */
 struct kwarp_softirq_share {
 	u32 tick;
 	u32 spent;
+	u32 looks;
 };
 
 DECLARE_PER_CPU(struct kwarp_softirq_share, kwarp_softirq_share);
@@ -39,6 +41,7 @@ static inline struct kwarp_softirq_share *kwarp_softirq_share_now(void)
 	if (s->tick != (u32)jiffies) {
 		s->tick = jiffies;
 		s->spent = 0;
+		s->looks = 0;
 	}
 	return s;
 }
@@ -52,6 +55,15 @@ static inline void kwarp_softirq_share_spend(u64 begin)
 	struct kwarp_softirq_share *s = kwarp_softirq_share_now();
 
 	s->spent = min_t(u64, U32_MAX, s->spent + (local_clock() - begin));
+}
+
+/* Count @ns for looks. Return: all that counts for the present tick. Context: softirqs off. */
+static inline u32 kwarp_softirq_looks(u64 ns)
+{
+	struct kwarp_softirq_share *s = kwarp_softirq_share_now();
+
+	s->looks = min_t(u64, U32_MAX, s->looks + ns);
+	return s->looks;
 }
 
 #endif /* KWARP_ENGINE_TX_SHARE_H */
