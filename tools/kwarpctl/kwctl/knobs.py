@@ -25,7 +25,8 @@ VALUES = {
     "congestion": "a congestion control of TCP (sysctl "
                   "net.ipv4.tcp_available_congestion_control), or default",
     "connect_timeout": TIMEOUT, "crc": "on, off or required", "half_open_max": "16 to 65536",
-    "keepalive": SECONDS, "linger_timeout": TIMEOUT, "markers": ON_OFF, "mpa_rev": "1 or 2",
+    "keepalive": SECONDS, "linger_timeout": TIMEOUT, "long_frames": ON_OFF,
+    "markers": ON_OFF, "mpa_rev": "1 or 2",
     "peer_to_peer": ON_OFF, "rcvbuf": BUFFER, "rfc7306": ON_OFF,
     "rtr": "a list of send, write and read, with commas", "sndbuf": BUFFER,
     "startup_timeout": TIMEOUT, "strict": ON_OFF, "tos": "0 to 252, a multiple of 4",

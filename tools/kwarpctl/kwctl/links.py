@@ -13,7 +13,7 @@ PARAMETERS = "/sys/module/kwarp/parameters"
 KNOBS = {
     "align": "off", "coalesce_us": "100", "congestion": "default", "connect_timeout": "30",
     "crc": "on", "half_open_max": "1024", "keepalive": "60", "linger_timeout": "5",
-    "markers": "off", "mpa_rev": "2", "peer_to_peer": "on", "rcvbuf": "0", "rfc7306": "on",
+    "long_frames": "on", "markers": "off", "mpa_rev": "2", "peer_to_peer": "on", "rcvbuf": "0", "rfc7306": "on",
     "rtr": "write,read", "sndbuf": "0", "startup_timeout": "10", "strict": "off", "tos": "0",
     "user_timeout": "60",
 }

@@ -66,7 +66,7 @@ struct socket;
  *	of the timer is charged to nobody, like the time of TCP when it sends in the softirq of an
  *	acknowledgement.  When softirqs of one processor have sent for half of a tick, doorbells
  *	send at once again.  ``0``: each doorbell sends at once.  Up to 16 streams of a device, and
- *	8 of a program, have such a timer at a time.
+ *	12 of a user, have such a timer at a time.
  *
  * @congestion (a name of ``net.ipv4.tcp_available_congestion_control``): TCP's congestion control
  *	for the link's connections.  ``default`` is that of the network namespace.
@@ -97,6 +97,13 @@ struct socket;
  *
  * @linger_timeout: After this end has closed, the peer has this time to close, too; then the
  *	connection is reset.  The time starts again while the peer still acknowledges data.
+ *
+ * @long_frames: Between two ends of kwarp frames (FPDUs) are as long as TCP sends at a time, up to 64
+ *	KiB, instead of fitting one TCP segment.  That saves processor time at both ends, most with
+ *	CRCs.  An end with ``on`` tells its peer so by a Write of no octets, which other peers
+ *	ignore, and uses long frames if the peer has told the same; see :doc:`/protocol`.
+ *
+ *	Frames are short with ``align`` and with markers.
  *
  * @markers: ``on`` asks the peer to send MPA markers.  Markers that the peer asks for are always
  *	sent.
@@ -183,6 +190,7 @@ struct socket;
 	X(keepalive, seconds, 60, "seconds until a silent peer is given up (60)") \
 	X(linger_timeout, timeout, KWARP_LINGER_TIMEOUT,			\
 	  "seconds from this end's FIN to the peer's (5)")			\
+	X(long_frames, switch, 1, "longer FPDUs than TCP segments between kwarps (on)") \
 	X(markers, switch, 0, "ask peers for markers (off)")			\
 	X(mpa_rev, rev, 2, "MPA revision to initiate with, 1 or 2 (2)")		\
 	X(peer_to_peer, switch, 1, "initiate peer-to-peer, i.e. send an RTR (on)") \

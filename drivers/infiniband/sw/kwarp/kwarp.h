@@ -67,6 +67,7 @@ struct kwarp_knobs {
 	u32 half_open_max;
 	u32 keepalive;
 	u32 linger_timeout;
+	u32 long_frames;
 	u32 markers;
 	u32 mpa_rev;
 	u32 peer_to_peer;

@@ -130,6 +130,7 @@ int kwarp_ep_attach(struct kwarp_ep *ep, bool initiator)
 		.tx_markers = res->tx_markers,
 		.rx_markers = res->rx_markers,
 		.align = READ_ONCE(ep->kdev->knobs.align),
+		.long_frames = READ_ONCE(ep->kdev->knobs.long_frames),
 		.strict = READ_ONCE(ep->kdev->knobs.strict),
 		.ird = res->ird,
 		.ord = res->ord,

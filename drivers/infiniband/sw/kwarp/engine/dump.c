@@ -43,6 +43,7 @@ static const char *const kind_names[] = {
 	[KWARP_TXK_SQ] = "request",
 	[KWARP_TXK_ANSWER] = "answer",
 	[KWARP_TXK_RTR] = "rtr",
+	[KWARP_TXK_ANNOUNCE] = "announcement",
 	[KWARP_TXK_TERM] = "terminate",
 };
 

@@ -112,6 +112,7 @@ static void start_tx(struct kwarp_engine *e, const struct kwarp_stream_params *p
 	tx->crc = p->crc;
 	tx->markers = p->tx_markers;
 	tx->align = p->align;
+	tx->long_frames = p->long_frames;
 	tx->rtr = p->initiator ? p->rtr : 0;
 	tx->off = 0;
 	tx->term_done = false;
@@ -161,12 +162,17 @@ int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
 	kwarp_rx_init(e, p->crc, p->rx_markers);
 	if (p->initiator)
 		set_bit(KWARP_E_TX_OPEN, &e->flags);
+	/* A responder announces when the initiator has, so other peers get nothing unexpected. */
+	if (p->initiator && p->long_frames)
+		kwarp_engine_announce(e);
 	/* kwarp_tx_kick() reads the pointer without a lock. */
 	WRITE_ONCE(e->sock, sock);
 	ret = kwarp_sock_install(e, sock);
 	if (ret) {
 		WRITE_ONCE(e->sock, NULL);
 		clear_bit(KWARP_E_TX_OPEN, &e->flags);
+		clear_bit(KWARP_E_TX_ANNOUNCE, &e->flags);
+		clear_bit(KWARP_E_ANNOUNCED, &e->flags);
 		free_queues(e);
 	}
 	kwarp_tx_release(e);

@@ -15,6 +15,8 @@ struct kwarp_readqs;
  * @tx_markers: we send markers
  * @rx_markers: the peer sends markers
  * @align: begin each TCP segment with an FPDU
+ * @long_frames: tell the peer that this end accepts FPDUs longer than a TCP segment, and send such
+ *	FPDUs if the peer accepts them
  * @strict: the sink region of a Read needs remote write as well as local write
  * @ird: inbound Reads and atomic operations served at a time
  * @ord: outbound Reads and atomic operations allowed at a time
@@ -31,6 +33,7 @@ struct kwarp_stream_params {
 	bool tx_markers;
 	bool rx_markers;
 	bool align;
+	bool long_frames;
 	bool strict;
 	u16 ird;
 	u16 ord;

@@ -239,6 +239,12 @@ u32 kwarp_tcp_emss(const struct socket *sock)
 	return READ_ONCE(tcp_sk(sock->sk)->mss_cache);
 }
 
+/* Return: octets that the peer's TCP has last said it can take. Context: any. */
+u32 kwarp_tcp_window(const struct socket *sock)
+{
+	return READ_ONCE(tcp_sk(sock->sk)->snd_wnd);
+}
+
 /**
  * kwarp_tcp_packet - octets that TCP passes to the device as one packet, with segmentation offload
  * @sock: connected socket

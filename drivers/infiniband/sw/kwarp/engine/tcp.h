@@ -18,6 +18,7 @@ bool kwarp_tcp_call_locked(struct socket *sock, void (*fn)(struct kwarp_engine *
 void kwarp_tcp_shutdown(struct socket *sock);
 bool kwarp_tcp_writable(struct socket *sock);
 u32 kwarp_tcp_emss(const struct socket *sock);
+u32 kwarp_tcp_window(const struct socket *sock);
 u32 kwarp_tcp_packet(const struct socket *sock, u32 emss, u32 most);
 
 #endif /* KWARP_ENGINE_TCP_H */

@@ -63,6 +63,9 @@ enum kwarp_engine_flag {
 	KWARP_E_TERM_SEEN,	/* the peer's Terminate is in @peer_term */
 	KWARP_E_FAILED,		/* the stream's first error is recorded */
 	KWARP_E_TERM_READY,	/* the error's Terminate is in @term */
+	KWARP_E_ANNOUNCED,	/* the announcement is sent, or to be sent (proto/announce.h) */
+	KWARP_E_TX_ANNOUNCE,	/* it is to be sent */
+	KWARP_E_PEER_LONG,	/* the peer has announced that it accepts long FPDUs */
 };
 
 /**
@@ -158,6 +161,15 @@ static inline int kwarp_sink_rights(bool strict)
 static inline bool kwarp_engine_dead(const struct kwarp_engine *e)
 {
 	return test_bit(KWARP_E_DEAD, &e->flags);
+}
+
+/* Announce once what this end accepts. Return: true if that is still to be sent. Context: any. */
+static inline bool kwarp_engine_announce(struct kwarp_engine *e)
+{
+	if (test_and_set_bit(KWARP_E_ANNOUNCED, &e->flags))
+		return false;
+	set_bit(KWARP_E_TX_ANNOUNCE, &e->flags);
+	return true;
 }
 
 /*

@@ -76,10 +76,11 @@ no_numbers=('' x -1 1x 1.5 '1 2' 4294967296 4294967297 99999999999999999999)
 # restores the default.
 knob_words() {
 	local name
-	for name in align markers peer_to_peer rfc7306 strict; do
+	for name in align long_frames markers peer_to_peer rfc7306 strict; do
 		knob_takes "$name" on off
 		knob_refuses "$name" '' onx offx on1 none 'on off' on,off 2 1x -1
 	done
+	knob_takes long_frames on
 	knob_takes peer_to_peer on
 	knob_takes rfc7306 on
 	knob_takes congestion reno cubic default

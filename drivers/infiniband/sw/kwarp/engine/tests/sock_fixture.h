@@ -32,6 +32,7 @@
 #define kwarp_tcp_shutdown	real_tcp_shutdown
 #define kwarp_tcp_writable	real_tcp_writable
 #define kwarp_tcp_emss		real_tcp_emss
+#define kwarp_tcp_window	real_tcp_window
 #define kwarp_tcp_packet	real_tcp_packet
 #include "../../kwarp.h"
 #include "../rx/stash.h"

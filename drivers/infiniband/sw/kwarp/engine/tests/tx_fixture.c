@@ -40,6 +40,11 @@ u32 kwarp_tcp_emss(const struct socket *sock)
 	return the_test->tcp.emss;
 }
 
+u32 kwarp_tcp_window(const struct socket *sock)
+{
+	return the_test->tcp.window;
+}
+
 u32 kwarp_tcp_packet(const struct socket *sock, u32 emss, u32 most)
 {
 	return the_test->tcp.packet ?: emss * max(most / emss, 1U);

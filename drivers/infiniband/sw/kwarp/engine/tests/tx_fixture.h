@@ -43,6 +43,7 @@ struct segment {
 /**
  * struct tcp - state of the functions that replace FPDU building, batch and TCP
  * @emss: octets in a TCP segment
+ * @window: the peer's window, octets
  * @packet: limit of a batch, in octets; 0: as many whole TCP segments as fit into KWARP_BATCH_LEN
  * @error: result of the next calls that send; 0: all is accepted
  * @seg: the DDP segments that were built
@@ -51,6 +52,7 @@ struct segment {
  */
 struct tcp {
 	u32 emss;
+	u32 window;
 	u32 packet;
 	int error;
 	struct segment seg[MAX_SEGS];

@@ -14,6 +14,7 @@
 #define kwarp_tx_pick		reads_tx_pick
 #define kwarp_tx_pick_term	reads_tx_pick_term
 #define kwarp_tx_pick_rtr	reads_tx_pick_rtr
+#define kwarp_tx_pick_announcement	reads_tx_pick_announcement
 #define kwarp_tx_message_built	reads_tx_message_built
 #define kwarp_tx_step		reads_tx_step
 #define kwarp_tx_drained	reads_tx_drained

@@ -12,6 +12,7 @@
 #define kwarp_tx_pick		ext_tx_pick
 #define kwarp_tx_pick_term	ext_tx_pick_term
 #define kwarp_tx_pick_rtr	ext_tx_pick_rtr
+#define kwarp_tx_pick_announcement	ext_tx_pick_announcement
 #define kwarp_tx_message_built	ext_tx_message_built
 #define kwarp_tx_drained	ext_tx_drained
 #define kwarp_tx_flush_late	ext_tx_flush_late

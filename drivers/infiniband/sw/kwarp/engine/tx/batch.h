@@ -62,6 +62,8 @@ static_assert(KWARP_BATCH_MRS >= KWARP_MAX_SGE);
  * @goal: length limit: octets that TCP, with segmentation offload, passes to the network device as
  *	one packet
  * @cut: segment size to which FPDUs are aligned; 0: no alignment
+ * @least: FPDUs may be longer than a TCP segment: an FPDU is made shorter to fit into the batch, but
+ *	has no ULPDU shorter than this for that reason; 0: FPDUs fit into a segment
  * @frag: page that the next octets are written to
  * @bv: pieces of memory; each holds a reference on its page
  * @mr: regions referenced while the batch is built
@@ -75,6 +77,7 @@ struct kwarp_batch {
 	u32 sent;
 	u32 goal;
 	u32 cut;
+	u32 least;
 	struct page_frag frag;
 	struct bio_vec bv[KWARP_BATCH_BVECS];
 	struct kwarp_mr *mr[KWARP_BATCH_MRS];
@@ -114,6 +117,12 @@ static inline bool kwarp_batch_fits(const struct kwarp_batch *b, u32 len)
 
 	return !b->len || (b->nmr < KWARP_BATCH_MRS && b->len + len <= b->goal &&
 			   (!tail || tail + len <= b->cut));
+}
+
+/* Octets that the batch still takes of an FPDU that may be made shorter. */
+static inline u32 kwarp_batch_left(const struct kwarp_batch *b)
+{
+	return b->len < b->goal ? b->goal - b->len : 0;
 }
 
 /* Octets still free in the page that is being filled. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Starts messages that no posted request asks for: the Terminate and the RTR ("ready to receive").
+ * Starts messages that no posted request asks for: the Terminate, the RTR ("ready to receive") and
+ * the announcement.
  * Context of all functions: the runner, the one context that may send for the stream at a time
  * (run.c).
  *
@@ -9,6 +10,7 @@
 #include "control.h"
 
 #include "../../kwarp.h"
+#include "../../proto/announce.h"
 #include "../../proto/mpa_neg.h"
 #include "../../trace.h"
 #include "message.h"
@@ -30,6 +32,16 @@ bool kwarp_tx_pick_term(struct kwarp_engine *e)
 	return true;
 }
 
+/* Start a zero-length Write, which is the announcement if one is due (proto/announce.h). */
+static void start_empty_write(struct kwarp_engine *e)
+{
+	bool due = test_and_clear_bit(KWARP_E_TX_ANNOUNCE, &e->flags);
+
+	kwarp_tx_start_tagged(&e->tx, KWARP_OP_WRITE, KWARP_ANNOUNCE_STAG,
+			      due ? KWARP_ANNOUNCE_TO | KWARP_ANNOUNCE_LONG : 0);
+	kwarp_tx_source_buf(&e->tx, e->tx.small, 0);
+}
+
 /* Start the initiator's "ready to receive" message, sent before all others (6581-5-2). */
 bool kwarp_tx_pick_rtr(struct kwarp_engine *e)
 {
@@ -49,10 +61,17 @@ bool kwarp_tx_pick_rtr(struct kwarp_engine *e)
 		kwarp_tx_push_read(e, 0, true, false, &none);
 		break;
 	default:
-		kwarp_tx_start_tagged(tx, KWARP_OP_WRITE, KWARP_TX_NO_STAG, 0);
-		kwarp_tx_source_buf(tx, tx->small, 0);
+		start_empty_write(e);
 		break;
 	}
 	tx->rtr = 0;
+	return true;
+}
+
+/* Start the announcement, if the RTR was none. */
+bool kwarp_tx_pick_announcement(struct kwarp_engine *e)
+{
+	e->tx.msg.kind = KWARP_TXK_ANNOUNCE;
+	start_empty_write(e);
 	return true;
 }

@@ -6,5 +6,6 @@
 
 bool kwarp_tx_pick_term(struct kwarp_engine *e);
 bool kwarp_tx_pick_rtr(struct kwarp_engine *e);
+bool kwarp_tx_pick_announcement(struct kwarp_engine *e);
 
 #endif /* KWARP_ENGINE_TX_CONTROL_H */

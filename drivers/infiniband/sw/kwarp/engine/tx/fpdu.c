@@ -329,6 +329,20 @@ static bool has_room(const struct kwarp_engine *e, u32 payload)
 				 kwarp_mpa_wire_len(e->tx.off, ulpdu, e->tx.markers));
 }
 
+/*
+ * Longest ULPDU of the next FPDU. A long FPDU is made shorter if the rest of the batch is worth it:
+ * then each batch is as long as one packet of the network device.
+ */
+static u32 fitting_ulpdu(const struct kwarp_engine *e)
+{
+	const struct kwarp_batch *b = &e->tx.batch;
+	const u32 room = kwarp_batch_left(b) & ~3, cost = kwarp_mpa_fpdu_len(0);
+
+	if (!b->least || room < b->least + cost)
+		return e->tx.mulpdu;
+	return min(e->tx.mulpdu, room - cost);
+}
+
 /**
  * kwarp_tx_build - append the next FPDU of the message being segmented
  * @e: engine
@@ -340,7 +354,7 @@ static bool has_room(const struct kwarp_engine *e, u32 payload)
 bool kwarp_tx_build(struct kwarp_engine *e)
 {
 	struct kwarp_tx_msg *m = &e->tx.msg;
-	u32 payload = kwarp_ddp_seg_payload(e->tx.mulpdu, m->hdr.tagged, m->left);
+	u32 payload = kwarp_ddp_seg_payload(fitting_ulpdu(e), m->hdr.tagged, m->left);
 	struct fpdu f = { .e = e, .b = &e->tx.batch };
 	u32 off = e->tx.off, sge = m->sge, sge_off = m->sge_off;
 	const u8 *buf = m->buf;

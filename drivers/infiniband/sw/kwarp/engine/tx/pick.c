@@ -5,8 +5,8 @@
  *
  * First the rest of a batch (FPDUs collected for one socket call) that TCP did not accept is sent,
  * then the rest of the message being segmented (step.c). Then this file chooses, in this order: the
- * Terminate; the RTR ("ready to receive") message; answers to the peer's Reads and atomic
- * operations (one queue: 7306-7-5, -9) and the send queue, alternately. An operation that sends
+ * Terminate; the RTR ("ready to receive") message; the announcement; answers to the peer's Reads and
+ * atomic operations (one queue: 7306-7-5, -9) and the send queue, alternately. An operation that sends
  * nothing (Local Invalidate, register, bind) is carried out in its place in the order of the send
  * queue.
  *
@@ -379,6 +379,8 @@ bool kwarp_tx_pick(struct kwarp_engine *e)
 		return false;
 	if (e->tx.rtr)
 		return kwarp_tx_pick_rtr(e);
+	if (unlikely(test_bit(KWARP_E_TX_ANNOUNCE, &e->flags)))
+		return kwarp_tx_pick_announcement(e);
 	/*
 	 * Answers and our own requests alternate message by message. Segments of two messages are
 	 * never mixed: messages have to be sent in the order in which they were submitted

@@ -42,7 +42,8 @@ static bool lost_completion(const struct kwarp_engine *e)
 static bool nothing_left(const struct kwarp_engine *e)
 {
 	const unsigned long busy = BIT(KWARP_E_DEAD) | BIT(KWARP_E_FAILED) |
-				   BIT(KWARP_E_TX_TERM) | BIT(KWARP_E_TX_DRAIN);
+				   BIT(KWARP_E_TX_TERM) | BIT(KWARP_E_TX_DRAIN) |
+				   BIT(KWARP_E_TX_ANNOUNCE);
 
 	return !e->tx.msg.kind && !e->tx.rtr && !(READ_ONCE(e->flags) & busy) &&
 	       kwarp_sq_empty(e->sq) && kwarp_readq_empty(&e->iread) && !lost_completion(e);
@@ -93,12 +94,35 @@ static void fill_batch(struct kwarp_engine *e)
 	}
 }
 
+/*
+ * May FPDUs be longer than a TCP segment? With markers they may not: each needs a pointer to the
+ * start of its FPDU, and the receiver looks at each octet. Foreign receivers may count on FPDUs
+ * that fit a segment (5044-4.5-1).
+ */
+static bool sends_long(const struct kwarp_engine *e)
+{
+	return e->tx.long_frames && !e->tx.markers && !e->tx.align &&
+	       test_bit(KWARP_E_PEER_LONG, &e->flags);
+}
+
+/*
+ * With CRCs the peer's TCP keeps an FPDU until it is complete. So that the window does not close
+ * before that, an FPDU takes a quarter of it at most.
+ */
+static u32 long_ulpdu(const struct kwarp_engine *e, u32 mulpdu)
+{
+	return clamp(kwarp_tcp_window(e->sock) / 4, mulpdu, KWARP_MPA_MAX_ULPDU);
+}
+
 static void set_lengths(struct kwarp_engine *e)
 {
 	struct kwarp_tx *tx = &e->tx;
 	u32 emss = kwarp_tcp_emss(e->sock);
 
 	tx->mulpdu = kwarp_mpa_mulpdu(emss, tx->markers);
+	tx->batch.least = sends_long(e) ? tx->mulpdu : 0;
+	if (tx->batch.least)
+		tx->mulpdu = long_ulpdu(e, tx->mulpdu);
 	tx->batch.cut = tx->align ? emss : 0;
 	tx->batch.goal = kwarp_tcp_packet(e->sock, emss, KWARP_BATCH_LEN);
 }

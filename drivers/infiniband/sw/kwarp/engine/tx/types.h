@@ -30,6 +30,7 @@ enum kwarp_tx_kind {
 	KWARP_TXK_SQ,
 	KWARP_TXK_ANSWER,	/* a Read Response or Atomic Response */
 	KWARP_TXK_RTR,
+	KWARP_TXK_ANNOUNCE,
 	KWARP_TXK_TERM,
 };
 
@@ -67,6 +68,8 @@ struct kwarp_tx_msg {
  * @crc: generate CRCs
  * @markers: insert markers
  * @align: begin TCP segments with an FPDU, at the price of more and smaller packets
+ * @long_frames: announce that this end accepts FPDUs longer than a TCP segment, and send such FPDUs
+ *	if the peer accepts them
  * @rtr: KWARP_RTR_* form of the "ready to receive" message still to be sent, or 0
  * @turn: flips with each choice: answers are tried first if true, the send queue if false
  * @term_done: the Terminate has been started, and perhaps sent
@@ -100,6 +103,7 @@ struct kwarp_tx {
 	bool crc;
 	bool markers;
 	bool align;
+	bool long_frames;
 	u8 rtr;
 	bool turn;
 	bool term_done;
