@@ -37,6 +37,8 @@
  * all.
  */
 #define STASH_WAITS	8
+/* If the rest of an FPDU has not come after this time, TCP has perhaps dropped it. */
+#define STASH_LATE_MS	20
 
 /* Actor for tcp_read_sock(). Octets that it does not use stay in the receive queue. */
 static int read_actor(read_descriptor_t *desc, struct sk_buff *skb,
@@ -75,12 +77,42 @@ static void set_lowat(struct kwarp_engine *e, struct sock *sk)
 }
 
 /*
- * Does TCP keep the beginning of an FPDU while its window is about to close, or its memory is
- * short? Then the rest might never come.
+ * Does TCP keep the beginning of an FPDU while its window is about to close, or its buffer is
+ * nearly full? Then the rest cannot come.
  */
 static bool out_of_room(const struct kwarp_engine *e, const struct sock *sk)
 {
-	return e->rx.want && tcp_epollin_ready(sk, INT_MAX);
+	const int rcvbuf = READ_ONCE(sk->sk_rcvbuf);
+
+	return e->rx.want &&
+	       (tcp_receive_window(tcp_sk(sk)) <= inet_csk(sk)->icsk_ack.rcv_mss ||
+		atomic_read(&sk->sk_rmem_alloc) > rcvbuf - (rcvbuf >> 3));
+}
+
+/*
+ * Does TCP keep the beginning of an FPDU while the memory of all sockets, or of the cgroup, is
+ * short? Then TCP may drop the rest; usually it comes.
+ */
+static bool may_drop_rest(const struct kwarp_engine *e, const struct sock *sk)
+{
+	return e->rx.want && tcp_under_memory_pressure(sk);
+}
+
+/* Has nothing been read since wait_for_rest() found that TCP may drop the rest? */
+static bool rest_is_late(const struct kwarp_engine *e, const struct sock *sk)
+{
+	return may_drop_rest(e, sk) && e->stash_wait.seq == tcp_sk(sk)->copied_seq &&
+	       time_after_eq(jiffies, e->stash_wait.late);
+}
+
+/* TCP may drop the rest of an FPDU: look again after a while. Context: socket lock held. */
+static void wait_for_rest(struct kwarp_engine *e, const struct sock *sk)
+{
+	if (delayed_work_pending(&e->stash_wait.work) || e->stash_wait.waits)
+		return;
+	e->stash_wait.seq = tcp_sk(sk)->copied_seq;
+	e->stash_wait.late = jiffies + msecs_to_jiffies(STASH_LATE_MS);
+	queue_delayed_work(kwarp_wq, &e->stash_wait.work, msecs_to_jiffies(STASH_LATE_MS));
 }
 
 /*
@@ -167,7 +199,7 @@ static void drain_locked(struct kwarp_engine *e, struct sock *sk)
 	if (unlikely(e->rx.stash.buf))
 		kwarp_rx_free_stash(e);
 	set_lowat(e, sk);
-	if (unlikely(e->stash_wait.waits) && !out_of_room(e, sk))
+	if (unlikely(e->stash_wait.waits) && !out_of_room(e, sk) && !rest_is_late(e, sk))
 		end_stash_wait(e);
 	if (kwarp_rx_end_run(e))
 		kwarp_tx_kick(e, callback_may_send(sk));
@@ -183,6 +215,8 @@ static void drain_atomic(struct kwarp_engine *e, struct sock *sk)
 	drain_locked(e, sk);
 	if (unlikely(out_of_room(e, sk)))
 		e->ops->poll(e);
+	else if (unlikely(may_drop_rest(e, sk)))
+		wait_for_rest(e, sk);
 }
 
 static void engine_data_ready(struct sock *sk)
@@ -288,8 +322,6 @@ void kwarp_sock_remove(struct kwarp_engine *e)
 	struct sock *sk = e->sock->sk;
 
 	might_sleep();
-	/* The work item is not queued again: only kwarp_sock_drain(), not called now, does that. */
-	cancel_delayed_work_sync(&e->stash_wait.work);
 	lock_sock(sk);
 	tcp_read_sock(sk, &desc, read_actor);
 	e->stash_wait.waits = 0;
@@ -304,6 +336,8 @@ void kwarp_sock_remove(struct kwarp_engine *e)
 	WRITE_ONCE(sk->sk_rcvlowat, e->saved.rcvlowat);
 	write_unlock_bh(&sk->sk_callback_lock);
 	release_sock(sk);
+	/* Callbacks may have queued it until now. */
+	cancel_delayed_work_sync(&e->stash_wait.work);
 }
 
 /* Did octets, a FIN or an error arrive before our callbacks were set? Context: any. */
@@ -323,8 +357,12 @@ void kwarp_sock_drain(struct kwarp_engine *e)
 	might_sleep();
 	lock_sock(sk);
 	drain_locked(e, sk);
-	if (unlikely(out_of_room(e, sk)) && make_room(e))
-		drain_locked(e, sk);
+	if (unlikely(out_of_room(e, sk) || rest_is_late(e, sk))) {
+		if (make_room(e))
+			drain_locked(e, sk);
+	} else if (unlikely(may_drop_rest(e, sk))) {
+		wait_for_rest(e, sk);
+	}
 	release_sock(sk);
 }
 

@@ -99,6 +99,9 @@ enum kwarp_engine_flag {
  *	while no memory is available
  * @stash_wait.work: work item for the next attempt
  * @stash_wait.waits: number of failed attempts in a row; under the socket lock
+ * @stash_wait.seq: TCP's sequence number up to which octets were read when the rest of an FPDU began
+ *	to be waited for because TCP may drop it; under the socket lock
+ * @stash_wait.late: until when, in jiffies; under the socket lock
  * @saved: socket callbacks and settings as they were before kwarp_sock_install()
  *
  * Everything from @kdev to @ops is immutable after kwarp_engine_wire(), except the list of memory
@@ -133,6 +136,8 @@ struct kwarp_engine {
 	struct {
 		struct delayed_work work;
 		u32 waits;
+		u32 seq;
+		unsigned long late;
 	} stash_wait;
 
 	struct {

@@ -11,14 +11,18 @@
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
 #include <net/net_namespace.h>
+#include <net/tcp.h>
 
 #include "../rx/stash.c"
 #include "../rx/skb.c"
 #include "../tcp.c"
+#define tcp_under_memory_pressure(sk)	READ_ONCE(sock_is_short)
 #include "../sock.c"
 
 #include "../../proto/tests/emit.h"
 #include "feed.h"
+
+bool sock_is_short;
 
 /* ------------------------------------------ replaced functions of the driver */
 
@@ -210,6 +214,7 @@ int sock_test_init(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, t->wire);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_wire, t->wire), 0);
 	test->priv = t;
+	sock_is_short = false;
 	rtnl_lock();
 	dev_open(init_net.loopback_dev, NULL);
 	rtnl_unlock();

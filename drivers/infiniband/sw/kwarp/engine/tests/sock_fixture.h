@@ -79,6 +79,9 @@ struct sock_test {
 	struct delayed_work memory;
 };
 
+/* The memory of all sockets is short. */
+extern bool sock_is_short;
+
 int sock_test_init(struct kunit *test);
 void sock_test_exit(struct kunit *test);
 void sock_connect_pair(struct kunit *test, int rcvbuf, int mss);

@@ -212,6 +212,53 @@ static void test_stash_never(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_LOCAL);
 }
 
+static bool soon(const u32 *what, u32 value)
+{
+	u32 ms;
+
+	for (ms = 0; READ_ONCE(*what) != value && ms < PATIENCE_MS; ms += 20)
+		msleep(20);
+	return READ_ONCE(*what) == value;
+}
+
+/* Send an FPDU in two parts, while the memory of all sockets is short, which anybody can cause. */
+static void send_half(struct kunit *test)
+{
+	struct sock_test *t = test->priv;
+
+	sock_connect_pair(test, 0, 0);
+	sock_add_fpdu(t, 1000);
+	WRITE_ONCE(sock_is_short, true);
+	KUNIT_ASSERT_EQ(test, sock_send_now(t, 0, 500, 0), 500);
+}
+
+/* The rest of an FPDU comes soon: it is not copied, although TCP's memory is short. */
+static void test_pressure(struct kunit *test)
+{
+	struct sock_test *t = test->priv;
+
+	send_half(test);
+	KUNIT_EXPECT_EQ(test, t->polls, 0);
+	KUNIT_ASSERT_EQ(test, sock_send_now(t, 500, t->len - 500, 0), t->len - 500);
+	KUNIT_EXPECT_TRUE(test, soon(&t->ends, 1));
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&t->e.kdev->stashes), 0);
+}
+
+/* The rest does not come soon: TCP has perhaps dropped it, so the beginning is copied. */
+static void test_pressure_late(struct kunit *test)
+{
+	struct sock_test *t = test->priv;
+
+	send_half(test);
+	KUNIT_EXPECT_TRUE(test, soon(&t->polls, 1));
+	kwarp_sock_drain(&t->e);
+	KUNIT_EXPECT_NOT_NULL(test, t->e.rx.stash.buf);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&t->e.kdev->stashes), 1);
+	KUNIT_ASSERT_EQ(test, sock_send_now(t, 500, t->len - 500, 0), t->len - 500);
+	KUNIT_EXPECT_TRUE(test, soon(&t->ends, 1));
+	KUNIT_EXPECT_EQ(test, t->octets, 1000 - 14);
+}
+
 static struct kunit_case sock_stash_cases[] = {
 	KUNIT_CASE_SLOW(test_out_of_room),
 	KUNIT_CASE(test_stash_given_back),
@@ -220,6 +267,8 @@ static struct kunit_case sock_stash_cases[] = {
 	KUNIT_CASE(test_stash_packets),
 	KUNIT_CASE(test_stash_stop),
 	KUNIT_CASE(test_stash_never),
+	KUNIT_CASE(test_pressure),
+	KUNIT_CASE(test_pressure_late),
 	{}
 };
 
