@@ -88,6 +88,33 @@ stats_imm_case() {
 	stats_case "$@"
 }
 
+# frames KNOB0 KNOB1 OPERATION: with these values of the knob long_frames at the two ends, set FRAMES
+# to the number of FPDUs that the sender of the payload sends for an operation of 64 KiB.
+frames() {
+	local sender=0
+	[ "$3" != read ] || sender=1
+	knob_at 0 long_frames "$1"
+	knob_at 1 long_frames "$2"
+	stats_before
+	bench_pair -o "$3" -m 65536 -w 8
+	stats_after
+	FRAMES=$(($(grown $sender tx_fpdus) / $(ops)))
+}
+
+# FPDUs are longer than a TCP segment if both ends have announced that they accept such FPDUs.
+stats_frames() {
+	local op
+	stats_links
+	for op in write read send; do
+		frames on on $op
+		[ "$FRAMES" -le 6 ] || fail "$op: $FRAMES FPDUs for 64 KiB"
+		frames on off $op
+		[ "$FRAMES" -ge 40 ] || fail "$op: $FRAMES FPDUs for 64 KiB, and the server accepts short ones only"
+		frames off on $op
+		[ "$FRAMES" -ge 40 ] || fail "$op: $FRAMES FPDUs for 64 KiB, and the client accepts short ones only"
+	done
+}
+
 stats_counter() {
 	in_ns 0 rdma statistic qp show link "${LINK[0]}" | awk -v name="$1" '$1 == name { print $2 }'
 }
@@ -352,4 +379,5 @@ testcase stats-read 60 stats_case read 4096 tx_read_requests rx_read_responses
 testcase stats-send 60 stats_case send 64 tx_sends
 testcase stats-imm 60 stats_imm_case write-imm 64 tx_writes tx_immediates
 testcase stats-atomic 60 stats_imm_case fetch-add 8 tx_atomic_requests rx_atomic_responses
+testcase stats-frames 120 stats_frames
 testcase stats-qp 90 stats_qp_case

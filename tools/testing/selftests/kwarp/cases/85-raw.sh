@@ -38,6 +38,8 @@ HERE_RAW=$(dirname "${BASH_SOURCE[0]}")/..
 # with which kwrawpeer finds it.
 raw_target() {
 	local port control own
+	# kwrawpeer announces nothing, and takes no announcement for the RTR that was agreed on.
+	knob long_frames off
 	new_port
 	port=$PORT
 	new_port
