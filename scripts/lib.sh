@@ -174,7 +174,7 @@ last_line() {
 logged() {
 	local log=$1 status=0 what=$2 ticks
 	shift
-	# The command behind a wrapper is the one that says something.
+	# The name of a wrapper says nothing.
 	case $what in as_root | nice) what=$2 ;; esac
 	mkdir -p "$(dirname "$log")"
 	start_ticks "$log" "$what"

@@ -37,14 +37,13 @@ struct socket;
  *
  * @align: keep FPDUs aligned to TCP segments
  * @crc: enum kwarp_crc_policy
- * @coalesce_us: microseconds between looks for forgotten requests, see engine/tx/coalesce.h;
- *	0: each post sends at once
+ * @coalesce_us: microseconds between looks for forgotten requests; 0: each post sends at once
  * @congestion: TCP's congestion control, by name; "": that of the network namespace
  * @connect_timeout: seconds for TCP to connect, and again for the peer's Reply
  * @half_open_max: connections of one listener that may wait for accept, or be refused, at a time
- * @keepalive: seconds after which the connection to a silent peer ends; 0: never.  If not 0, it is
- *	an upper limit for @user_timeout
+ * @keepalive: seconds after which the connection to a silent peer ends; 0: never
  * @linger_timeout: seconds for the peer to close, too, after this end has sent its FIN
+ * @long_frames: accept FPDUs longer than TCP segments, and send them to peers that accept them
  * @markers: ask peers for markers
  * @mpa_rev: MPA revision of Requests, 1 or 2
  * @peer_to_peer: initiate with the peer-to-peer model (an RTR is sent)

@@ -11,7 +11,6 @@
 #include "segment.h"
 
 #include "../../kwarp.h"
-#include "../../proto/announce.h"
 #include "../../trace.h"
 #include "../atomic.h"
 #include "../fail.h"
@@ -19,6 +18,7 @@
 #include "place.h"
 #include "receive.h"
 #include "series.h"
+#include "stream.h"
 
 /* Does the error concern a segment whose header has been read? */
 static bool has_header(enum kwarp_perr err)
@@ -119,22 +119,12 @@ static enum kwarp_perr check_tagged(struct kwarp_engine *e, int rights)
 	return KWARP_PERR_NONE;
 }
 
-/* The peer may have said what it accepts (proto/announce.h). A responder answers the first time. */
-static void hear_announcement(struct kwarp_engine *e)
-{
-	if (!(kwarp_announced(&e->rx.fpdu.hdr) & KWARP_ANNOUNCE_LONG))
-		return;
-	set_bit(KWARP_E_PEER_LONG, &e->flags);
-	if (kwarp_engine_announce(e))
-		e->rx.kick = true;
-}
-
 static enum kwarp_perr begin_write(struct kwarp_engine *e)
 {
 	/* STag and TO of a zero-length message are not checked (5041-5.2-14). */
 	if (!e->rx.fpdu.payload_len) {
 		if (e->tx.long_frames)
-			hear_announcement(e);
+			kwarp_rx_hear(e);
 		return KWARP_PERR_NONE;
 	}
 	if (!(READ_ONCE(e->access) & IB_ACCESS_REMOTE_WRITE))

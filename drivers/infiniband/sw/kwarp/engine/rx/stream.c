@@ -6,6 +6,8 @@
  */
 #include "stream.h"
 
+#include "../../proto/announce.h"
+
 void kwarp_rx_init(struct kwarp_engine *e, bool crc, bool markers)
 {
 	struct kwarp_rx *rx = &e->rx;
@@ -22,6 +24,19 @@ void kwarp_rx_init(struct kwarp_engine *e, bool crc, bool markers)
 	rx->skip = 0;
 	rx->want = 0;
 	rx->stash = (struct kwarp_rx_stash) { };
+}
+
+/*
+ * A zero-length Write has come: the peer may have said what it accepts (proto/announce.h). A
+ * responder answers the first time. Context: socket lock held.
+ */
+void kwarp_rx_hear(struct kwarp_engine *e)
+{
+	if (!(kwarp_announced(&e->rx.fpdu.hdr) & KWARP_ANNOUNCE_LONG))
+		return;
+	set_bit(KWARP_E_PEER_LONG, &e->flags);
+	if (kwarp_engine_announce(e))
+		e->rx.kick = true;
 }
 
 /*

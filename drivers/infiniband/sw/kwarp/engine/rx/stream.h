@@ -5,6 +5,7 @@
 #include "../types.h"
 
 void kwarp_rx_init(struct kwarp_engine *e, bool crc, bool markers);
+void kwarp_rx_hear(struct kwarp_engine *e);
 void kwarp_rx_eof(struct kwarp_engine *e, bool reset);
 
 #endif /* KWARP_ENGINE_RX_STREAM_H */

@@ -13,6 +13,7 @@
 #define kwarp_rx_feed		ext_rx_feed
 #define kwarp_rx_end_run	ext_rx_end_run
 #define kwarp_rx_eof		ext_rx_eof
+#define kwarp_rx_hear		ext_rx_hear
 #define kwarp_rx_accept_series	ext_rx_accept_series
 #define kwarp_rx_place		ext_rx_place
 #define kwarp_rx_put		ext_rx_put

@@ -16,7 +16,7 @@
 #include "../rx/stash.c"
 #include "../rx/skb.c"
 #include "../tcp.c"
-#define tcp_under_memory_pressure(sk)	READ_ONCE(sock_is_short)
+#define tcp_under_memory_pressure(sk)	((sk) && READ_ONCE(sock_is_short))
 #include "../sock.c"
 
 #include "../../proto/tests/emit.h"

@@ -80,7 +80,7 @@ static const struct length {
 
 KUNIT_ARRAY_PARAM_DESC(length, lengths, desc);
 
-/* Only a peer that has announced them gets FPDUs that are longer than a segment (5044-4.5-1). */
+/* Only a peer that has announced them gets FPDUs that are longer than a segment (5044-3-3). */
 static void test_length(struct kunit *test)
 {
 	const struct length *c = test->param_value;

@@ -62,8 +62,8 @@ static_assert(KWARP_BATCH_MRS >= KWARP_MAX_SGE);
  * @goal: length limit: octets that TCP, with segmentation offload, passes to the network device as
  *	one packet
  * @cut: segment size to which FPDUs are aligned; 0: no alignment
- * @least: FPDUs may be longer than a TCP segment: an FPDU is made shorter to fit into the batch, but
- *	has no ULPDU shorter than this for that reason; 0: FPDUs fit into a segment
+ * @least: an FPDU may be longer than a TCP segment, and is made shorter to fit into the batch; for
+ *	that reason it has no ULPDU shorter than this; 0: FPDUs fit into a segment
  * @frag: page that the next octets are written to
  * @bv: pieces of memory; each holds a reference on its page
  * @mr: regions referenced while the batch is built

@@ -3,12 +3,6 @@
  * Decides whether to hold send queues, and has the timer that looks for requests in held ones.
  * coalesce.h describes how.
  *
- * Held: the program posts to the send queue without ringing its doorbell; a timer, or a later
- * doorbell, sends. Hold: the time during which a queue is held. Look: a visit of that timer to a
- * stream, to find posted requests. Round: one look at each held stream of a CQ. Waiting: posted
- * without a doorbell, and not sent. Forgotten: waiting at two looks in a row, and the program has
- * not polled between them. Runner: the one context that may send for the stream at a time (run.c).
- *
  * A held stream is on a list of its CQ. The runner adds and removes it; the timer removes it when
  * the hold ends. Only the runner sets the ring's flags. It sets KWARP_RING_HELD, so that programs
  * do not ring, and then checks that the stream is still held; the timer ends the hold, and then
@@ -170,9 +164,8 @@ static enum need poster_needs(const struct kwarp_cq_coalesce *h)
 }
 
 /*
- * When is the next look? A round that is not complete goes on at once, unless the program needs the
- * processor. The time of looks, @spent in this one without sends, is charged to nobody: if the
- * looks of this processor take too much of a tick, they become rare.
+ * When is the next look? A round that is not complete goes on soon, unless the program needs the
+ * processor. @spent: time of this look without sends, which is charged to nobody.
  */
 static u64 hold_pause(struct kwarp_cq_coalesce *h, enum need need, u64 spent)
 {
@@ -183,10 +176,7 @@ static u64 hold_pause(struct kwarp_cq_coalesce *h, enum need need, u64 spent)
 	return h->ns;
 }
 
-/*
- * Look at the streams: one round, or part of it. Return: nanoseconds until the next look; 0:
- * nothing is held.
- */
+/* Look at the streams. Return: nanoseconds until the next look; 0: nothing is held. */
 static u64 hold_look(struct kwarp_cq_coalesce *h)
 {
 	const enum need need = poster_needs(h);
@@ -211,8 +201,9 @@ static u64 hold_look(struct kwarp_cq_coalesce *h)
 			hold_end(h, e);
 		h->sends += todo != NOTHING;
 	}
-	return list_empty(&h->streams) ? 0 :
-	       hold_pause(h, need, local_clock() - begin - h->sending);
+	if (list_empty(&h->streams))
+		return 0;
+	return hold_pause(h, need, local_clock() - begin - h->sending);
 }
 
 static struct kwarp_dev *hold_device(struct kwarp_cq_coalesce *h)

@@ -5,10 +5,10 @@
  *
  * First the rest of a batch (FPDUs collected for one socket call) that TCP did not accept is sent,
  * then the rest of the message being segmented (step.c). Then this file chooses, in this order: the
- * Terminate; the RTR ("ready to receive") message; the announcement; answers to the peer's Reads and
- * atomic operations (one queue: 7306-7-5, -9) and the send queue, alternately. An operation that sends
- * nothing (Local Invalidate, register, bind) is carried out in its place in the order of the send
- * queue.
+ * Terminate; the RTR ("ready to receive") message; the announcement; answers to the peer's Reads
+ * and atomic operations (one queue: 7306-7-5, -9) and the send queue, alternately. An operation
+ * that sends nothing (Local Invalidate, register, bind) is carried out in its place in the order of
+ * the send queue.
  *
  * Numbers such as 7306-7-5 name requirements of RFCs, see Documentation/conformance.
  */

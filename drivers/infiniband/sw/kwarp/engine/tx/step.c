@@ -97,7 +97,7 @@ static void fill_batch(struct kwarp_engine *e)
 /*
  * May FPDUs be longer than a TCP segment? With markers they may not: each needs a pointer to the
  * start of its FPDU, and the receiver looks at each octet. Foreign receivers may count on FPDUs
- * that fit a segment (5044-4.5-1).
+ * that fit a segment (5044-3-3).
  */
 static bool sends_long(const struct kwarp_engine *e)
 {
