@@ -136,8 +136,8 @@ static void hold_end(struct kwarp_cq_coalesce *h, struct kwarp_engine *e)
 }
 
 /*
- * The first stream of the list. NULL if the list is empty, or if that stream was looked at in this
- * round: then all were, because each look moves its stream to the end of the list.
+ * The first stream of the list; NULL if there is none, or it was looked at in this look: then all
+ * were, because each moves to the end of the list.
  */
 static struct kwarp_engine *hold_next_stream(struct kwarp_cq_coalesce *h)
 {
@@ -219,10 +219,7 @@ static enum hrtimer_restart hold_timer(struct hrtimer *timer)
 
 	spin_lock(&h->lock);
 	ns = hold_look(h);
-	/*
-	 * Count from now, even if this call was late: the program is to have the whole time until
-	 * the next look.
-	 */
+	/* Count from now, even if this call was late: the program is to have all of the time. */
 	if (ns)
 		hrtimer_set_expires(timer, ktime_add_ns(ktime_get(), ns));
 	else
