@@ -434,10 +434,7 @@ void kwarp_coalesce_init_cq(struct kwarp_cq *cq, struct kwarp_timers *user)
 	kwarp_hrtimer_setup(&h->timer, hold_timer, HRTIMER_MODE_REL_PINNED_SOFT);
 }
 
-/*
- * Stop the timer of a CQ that is about to be destroyed. No queue pair uses the CQ any more.
- * Context: process.
- */
+/* Stop the timer of a CQ that no queue pair uses any more. Context: process. */
 void kwarp_coalesce_fini_cq(struct kwarp_cq *cq)
 {
 	struct kwarp_cq_coalesce *h = &cq->coalesce;
