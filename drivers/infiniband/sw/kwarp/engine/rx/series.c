@@ -66,13 +66,32 @@ static bool crc_is_right(const u8 *head, u32 head_len, const u8 *data, u32 wire)
 }
 
 /*
- * For a tagged message: was its region not looked up in this receive run yet, or is it revoked? At
- * the start of a run rx->mr is NULL: segment.c handles the first segment, and looks up and checks
- * the region. A deregistration waits for the end of the run, but clears @valid at once.
+ * For a tagged message: at the start of a receive run look its region up again, and check the
+ * access of the next segment (5041-7.1-13).
+ */
+static bool find_region(struct kwarp_engine *e)
+{
+	struct kwarp_rx *rx = &e->rx;
+	u32 stag = rx->fpdu.hdr.stag;
+	struct kwarp_mr *mr;
+
+	if (rx->target != KWARP_RXT_TAGGED || rx->mr)
+		return true;
+	mr = kwarp_rx_mr(e, stag);
+	if (kwarp_mem_check(mr, stag, &e->mem, rx->addr, rx->fpdu.payload_len, rx->rights) !=
+	    KWARP_MEM_OK)
+		return false;
+	rx->sure = mr->kind < KWARP_MR_FAST;
+	return true;
+}
+
+/*
+ * For a tagged message: is its region revoked? A deregistration waits for the end of the run, but
+ * clears @valid at once.
  */
 static bool region_is_gone(const struct kwarp_rx *rx)
 {
-	return rx->target == KWARP_RXT_TAGGED && !(rx->mr && READ_ONCE(rx->mr->valid));
+	return rx->target == KWARP_RXT_TAGGED && !READ_ONCE(rx->mr->valid);
 }
 
 /* Place the payload. If that fails, restore the state: octets that were written do not count. */
@@ -151,7 +170,7 @@ size_t kwarp_rx_accept_series(struct kwarp_engine *e, const u8 *data, size_t len
 	u32 wire = kwarp_fpdu_rx_expect(f, expected);
 	size_t n, used = 0;
 
-	if (!wire || len < wire)
+	if (!wire || len < wire || !find_region(e))
 		return 0;
 	for (n = min(len / wire, max_segments(e, f->payload_len)); n; n--) {
 		if (test_bit(KWARP_E_RX_STOP, &e->flags) || region_is_gone(&e->rx) ||

@@ -167,18 +167,26 @@ static void prepare_series(struct kunit *test, const struct series_case *c, stru
 		post_series(c, &t->rq);
 }
 
+/* How a message is fed: without the series code; with it; with it, each FPDU in a run of its own. */
+enum way { PARSER, SERIES, RUNS };
+
 /*
- * Feed FPDU by FPDU, each in two pieces, so that the parser processes it. If @series, try the
- * series code before each FPDU. Return: octets that the series code has used.
+ * Feed FPDU by FPDU, each in two pieces, so that the parser processes it, unless the series code
+ * does. Return: octets that the series code has used.
  */
 static u32 feed_long(struct stream *s, const u8 *wire, u32 len, const u32 ends[SEGMENTS],
-		     bool series)
+		     enum way way)
 {
 	struct kwarp_engine *e = &s->e;
-	u32 at = 0, i = 0, k, crc, taken = 0, used;
+	u32 at = 0, i = 0, k, crc, taken = 0, used, most;
 
 	while (at < len && !test_bit(KWARP_E_RX_STOP, &e->flags)) {
-		used = series ? kwarp_rx_accept_series(e, wire + at, len - at) : 0;
+		if (way == RUNS)
+			kwarp_rx_end_run(e);
+		for (k = 0; ends[k] <= at; k++)
+			;
+		most = way == RUNS ? ends[k] - at : len - at;
+		used = way == PARSER ? 0 : kwarp_rx_accept_series(e, wire + at, most);
 		taken += used;
 		at += used;
 		while (ends[i] < at)
@@ -220,12 +228,13 @@ static void take_traces(struct rx_test *t, struct stream *s, struct traces *tr)
 }
 
 /*
- * Process the same message twice, with and without the series code, and check that the results are
+ * Process the same message twice, in this way and without the series code, and check that the results are
  * the same. In the message the octet at offset @at is damaged: it is XORed with @x. If @at is
  * beyond the end, the message is right, and its result must be c->err. Return: octets that the
  * series code has used.
  */
-static u32 compare_ways(struct kunit *test, const struct series_case *c, u32 at, u8 x)
+static u32 compare_ways(struct kunit *test, const struct series_case *c, enum way way, u32 at,
+			u8 x)
 {
 	struct rx_test *t = test->priv;
 	struct traces *tr = kunit_kcalloc(test, 2, sizeof(*tr), GFP_KERNEL);
@@ -237,11 +246,11 @@ static u32 compare_ways(struct kunit *test, const struct series_case *c, u32 at,
 	if (at < len)
 		wire[at] ^= x;
 	prepare_series(test, c, &t->a);
-	taken = feed_long(&t->a, wire, len, ends, true);
+	taken = feed_long(&t->a, wire, len, ends, way);
 	take_traces(t, &t->a, &tr[0]);
 	kwarp_rx_end_run(&t->a.e);
 	prepare_series(test, c, &t->b);
-	feed_long(&t->b, wire, len, ends, false);
+	feed_long(&t->b, wire, len, ends, PARSER);
 	take_traces(t, &t->b, &tr[1]);
 	kwarp_rx_end_run(&t->b.e);
 	KUNIT_EXPECT_MEMEQ_MSG(test, &tr[0], &tr[1], sizeof(*tr), "octet %u, xor %#x", at, x);
@@ -269,21 +278,25 @@ static void test_series(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, t->a.e.sq);
 	t->a.e.sq->cq = &t->cq->cq;
 	t->b.e.sq = t->a.e.sq;
-	KUNIT_EXPECT_EQ(test, compare_ways(test, c, U32_MAX, 0), c->taken * fpdu);
+	KUNIT_EXPECT_EQ(test, compare_ways(test, c, SERIES, U32_MAX, 0), c->taken * fpdu);
+	KUNIT_EXPECT_EQ(test, compare_ways(test, c, RUNS, U32_MAX, 0), c->taken * fpdu);
 	/*
 	 * Damage each bit of the third FPDU in its first 20 octets (length field, headers) and in
 	 * its last 8 (end of the payload, pad, CRC).
 	 */
 	for (k = 0; k < fpdu; k++)
 		if (k < 20 || k >= fpdu - 8)
-			for (bit = 0; bit < 8; bit++)
-				compare_ways(test, c, 2 * fpdu + k, 1 << bit);
+			for (bit = 0; bit < 8; bit++) {
+				compare_ways(test, c, SERIES, 2 * fpdu + k, 1 << bit);
+				compare_ways(test, c, RUNS, 2 * fpdu + k, 1 << bit);
+			}
 }
 
 /*
  * The series code accepts nothing while the parser is inside an FPDU. It refuses an FPDU, although
  * the header is as predicted, if the FPDU is incomplete, if the region is not valid, without the
- * right to write, after an error, in another receive run, and when the message has ended.
+ * right to write, after an error, if the region is not valid any more in another receive run, and
+ * when the message has ended.
  */
 static void test_series_ends(struct kunit *test)
 {
@@ -311,9 +324,15 @@ static void test_series_ends(struct kunit *test)
 	clear_bit(KWARP_E_RX_STOP, &e->flags);
 	KUNIT_EXPECT_EQ(test, kwarp_rx_accept_series(e, wire + ends[0], ends[1] - ends[0]),
 			ends[1] - ends[0]);
-	/* In another receive run the parser has to check the region first. */
 	kwarp_rx_end_run(e);
+	t->mr.valid = false;
 	KUNIT_EXPECT_EQ(test, kwarp_rx_accept_series(e, wire + ends[1], len - ends[1]), 0);
+	kwarp_rx_end_run(e);
+	t->mr.valid = true;
+	t->mr.access = IB_ACCESS_REMOTE_READ;
+	KUNIT_EXPECT_EQ(test, kwarp_rx_accept_series(e, wire + ends[1], len - ends[1]), 0);
+	kwarp_rx_end_run(e);
+	t->mr.access = IB_ACCESS_REMOTE_WRITE;
 	kwarp_rx_feed(e, wire + ends[1], len - ends[1]);
 	KUNIT_EXPECT_EQ(test, e->perr, KWARP_PERR_NONE);
 	/* The message has ended, so the next header cannot be predicted. */
