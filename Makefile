@@ -15,6 +15,13 @@ scripts := $(CURDIR)/scripts
 # make.
 kbuild_args := $(foreach v,ARCH CROSS_COMPILE LLVM CC W C V,$(if $(filter command,$(origin $(v))),$(v)="$($(v))"))
 
+# A variable that these targets do not read is a misspelt one, and they would run for an hour.
+known := KDIR CASES STEPS GUEST OUT ROUNDS KWARP_%
+unknown := $(strip $(filter-out $(known) -*-%,$(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v)))))
+ifneq ($(filter check check-all e2e e2e-debug bench,$(MAKECMDGOALS)),)
+$(if $(unknown),$(error these targets read no variable $(unknown): make without arguments lists those that they read))
+endif
+
 .PHONY: help
 help: ## list the targets
 	@echo 'kwarp $(VERSION): a software iWARP RNIC'
@@ -142,3 +149,6 @@ clean: ## remove what was built here, not the cache
 	@rm -rf build
 	@find drivers rdma-core-provider tools \( -name '*.o' -o -name '*.ko' -o -name '*.mod' -o -name '*.mod.c' \
 		-o -name '.*.cmd' -o -name modules.order -o -name Module.symvers \) -type f -delete 2>/dev/null || true
+
+.DEFAULT:
+	@echo "error: no target '$@': make without arguments lists them" >&2; exit 1

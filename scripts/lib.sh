@@ -230,6 +230,8 @@ cached_make() {
 	(
 		flock -n 9 || { say "waiting for another run that makes $key"; flock 9; }
 		[ ! -e "$entry" ] || exit 0
+		# Left by a run that was interrupted.
+		rm -rf --one-file-system "$entry".tmp.* 2>/dev/null || as_root rm -rf --one-file-system "$entry".tmp.*
 		tmp=$(mktemp -d "$entry.tmp.XXXXXX")
 		chmod 755 "$tmp"
 		# shellcheck disable=SC2064
@@ -243,13 +245,19 @@ cached_make() {
 # compiler of that Debian. For such a kernel get-kernel.sh makes a folder "system" with a small
 # Debian, and make runs in a mount namespace in which /usr is that of the small Debian.
 kernel_make() {
-	local kdir=$1 system
+	local kdir=$1 system named
 	shift
+	# The headers of Debian name the compiler of their release, such as gcc-12. Without it the
+	# default one will do.
+	named=$(sed -n 's/^CC = .*)\(gcc-[0-9]*\)$/\1/p' "$kdir/.kernelvariables" 2>/dev/null) || named=
 	# get-kernel.sh unpacks headers below usr/src, and makes "system" in the folder that has
 	# usr.
 	system=$(realpath "$kdir")
 	system=${system%/usr/src/*}/system
 	if [ ! -d "$system/usr" ]; then
+		# make expands the variable.
+		# shellcheck disable=SC2016
+		[ -z "$named" ] || command -v "$named" >/dev/null || set -- 'CC=$(CROSS_COMPILE)gcc' "$@"
 		make -C "$kdir" "$@"
 		return
 	fi

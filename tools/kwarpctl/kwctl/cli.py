@@ -76,7 +76,7 @@ def add_set(commands):
                                  description="Set knobs of a link: all that are given or, if one "
                                  "is refused, none. Without KNOB=VALUE: show the knobs.")
     parser.add_argument("link", metavar="LINK")
-    parser.add_argument("knobs", nargs="*", metavar="KNOB=VALUE", help="knobs to set")
+    parser.add_argument("knobs", nargs="*", metavar="KNOB=VALUE", default=[], help="knobs to set")
     parser.add_argument("--keep", action="store_true",
                         help="write them to /etc/kwarp/LINK.conf, too, for the unit kwarp@")
     parser.add_argument("--kept", action="store_true", help="set the knobs in that file")
@@ -167,8 +167,16 @@ def version(host):
     return 0
 
 
+def options_first(argv):
+    """Move options of `set` before KNOB=VALUE: argparse of Python before 3.12.7 takes none after an
+    option."""
+    if argv[:1] != ["set"] or "--" in argv:
+        return argv
+    return argv[:1] + sorted(argv[1:], key=lambda word: not word.startswith("-"))
+
+
 def run(argv, host):
-    args = make_parser().parse_args(negative_numbers(argv) or ["show"])
+    args = make_parser().parse_args(options_first(negative_numbers(argv)) or ["show"])
     check_args(args)
     if args.version:
         return version(host)

@@ -96,6 +96,11 @@ class Cli(Case):
             self.assertEqual((status, err), (0, ""), line)
             self.assertTrue(out)
 
+    def test_set_takes_options_anywhere(self):
+        for line in ("set kw0 --keep crc=on", "set --keep kw0 crc=on", "set kw0 crc=on --keep"):
+            self.assertEqual(cli.options_first(line.split()), "set --keep kw0 crc=on".split())
+        self.assertEqual(cli.options_first(["doctor", "kw0", "--all"]), ["doctor", "kw0", "--all"])
+
     def test_bench_without_perftest(self):
         status, _, err = self.run_cli("bench", "192.0.2.1")
         self.assertEqual(status, 1)

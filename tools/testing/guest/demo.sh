@@ -241,7 +241,7 @@ row_of_type() {
 # siw_row ROW: print the row of siw. The demo goes on if this guest has no siw.ko.
 siw_row() {
 	if modprobe siw 2>/dev/null; then
-		row_of_type "$1" siw siw
+		row_of_type "$1" 'siw (no CRC)' siw
 	else
 		printf '%-22s %12s\n' siw 'not built'
 	fi
