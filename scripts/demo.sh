@@ -90,8 +90,8 @@ case $* in
 *) die "unknown option $* (see $0 --help)" ;;
 esac
 say "kwarp demo: nothing is changed on this machine but packages"
-# The load of the host before the script starts anything; empty if it is less than 1.
-busy=$(awk '$1 >= 1 { print $1 }' /proc/loadavg)
+# The load of the host before the script starts anything; empty if a processor is free.
+busy=$(awk -v cpus="$(nproc)" '$1 >= cpus { print $1 }' /proc/loadavg)
 [ -z "$busy" ] || say "this machine is busy (load $busy): it will take longer, and the figures will be low"
 [ -e /dev/kvm ] || say "this machine has no KVM (/dev/kvm): the virtual machine will be an emulated one, which is slower"
 need_root

@@ -20,7 +20,7 @@ answer() {
 	if probe; then
 		echo kvm >"$dir/accel"
 	else
-		say "$([ -e /dev/kvm ] && echo "KVM does not work here" || echo "no KVM here (/dev/kvm)"); using emulation, which is slower (rm -r $KWARP_CACHE/accel to ask again)"
+		say "$([ -e /dev/kvm ] && echo "KVM does not work here" || echo "no KVM here (/dev/kvm)"); using emulation, which is slower (rm -r $KWARP_CACHE/accel to probe again)"
 		echo tcg >"$dir/accel"
 	fi
 }

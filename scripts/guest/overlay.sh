@@ -16,10 +16,12 @@ here=$KWARP_ROOT/scripts
 case ${1:-} in -h | --help) head_comment; exit ;; esac
 
 add_modules() {
-	local out=$1 dir=$2 extra kwarp siw args=()
-	extra=$out/usr/lib/modules/$(cat "$dir/release")/extra
+	local out=$1 dir=$2 extra kwarp siw args=() release long=''
+	release=$(cat "$dir/release")
+	extra=$out/usr/lib/modules/$release/extra
 	mkdir -p "$extra"
-	say "building the module for $(cat "$dir/release"), which takes one to three minutes the first time"
+	[ -e "$KWARP_ROOT/build/$release" ] || long=", which takes one to three minutes"
+	say "building the module for $release$long"
 	[ ! -e "$dir/make-args" ] || mapfile -t args <"$dir/make-args"
 	kwarp=$(KWARP_QUIET=1 "$here/build-module.sh" "$dir/kdir" "${args[@]}")
 	cp "$kwarp" "$extra/"
