@@ -27,7 +27,7 @@ _kwarpctl_knobs() {
 # Print the values of a knob that takes words; knobs that take numbers have none here.
 _kwarpctl_values() {
 	case $1 in
-	align | markers | peer_to_peer | rfc7306 | strict) printf '%s\n' on off ;;
+	align | long_frames | markers | peer_to_peer | rfc7306 | strict) printf '%s\n' on off ;;
 	crc) printf '%s\n' on off required ;;
 	congestion) { echo default; tr ' ' '\n' </proc/sys/net/ipv4/tcp_available_congestion_control; } 2>/dev/null ;;
 	mpa_rev) printf '%s\n' 1 2 ;;
