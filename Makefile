@@ -149,6 +149,3 @@ clean: ## remove what was built here, not the cache
 	@rm -rf build
 	@find drivers rdma-core-provider tools \( -name '*.o' -o -name '*.ko' -o -name '*.mod' -o -name '*.mod.c' \
 		-o -name '.*.cmd' -o -name modules.order -o -name Module.symvers \) -type f -delete 2>/dev/null || true
-
-.DEFAULT:
-	@echo "error: no target '$@': make without arguments lists them" >&2; exit 1
