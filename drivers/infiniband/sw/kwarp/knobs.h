@@ -98,9 +98,9 @@ struct socket;
  * @linger_timeout: After this end has closed, the peer has this time to close, too; then the
  *	connection is reset.  The time starts again while the peer still acknowledges data.
  *
- * @long_frames: Between two ends of kwarp frames (FPDUs) are as long as TCP sends at a time, up to 64
- *	KiB, instead of fitting one TCP segment.  That saves processor time at both ends, most with
- *	CRCs.  An end with ``on`` tells its peer so by a Write of no octets, which other peers
+ * @long_frames: Between two ends of kwarp frames (FPDUs) are as long as TCP sends at a time, up to
+ *	64 KiB, instead of fitting one TCP segment.  That saves processor time at both ends, most
+ *	with CRCs.  An end with ``on`` tells its peer so by a Write of no octets, which other peers
  *	ignore, and uses long frames if the peer has told the same; see :doc:`/protocol`.
  *
  *	Frames are short with ``align`` and with markers.

@@ -30,6 +30,29 @@ struct kwarp_mr *kwarp_rx_mr(struct kwarp_engine *e, u32 stag)
 	return rx->mr;
 }
 
+/**
+ * kwarp_rx_check_target - find the region of a tagged segment, and check the access
+ * @e: engine
+ * @addr: address of the segment's first octet
+ * @rights: IB_ACCESS_* that the segment needs
+ *
+ * Sets rx.sure.
+ *
+ * Return: KWARP_MEM_OK, or the failed check.
+ */
+enum kwarp_mem_err kwarp_rx_check_target(struct kwarp_engine *e, u64 addr, int rights)
+{
+	struct kwarp_rx *rx = &e->rx;
+	u32 stag = rx->fpdu.hdr.stag;
+	struct kwarp_mr *mr = kwarp_rx_mr(e, stag);
+	enum kwarp_mem_err err;
+
+	err = kwarp_mem_check(mr, stag, &e->mem, addr, rx->fpdu.payload_len, rights);
+	if (err == KWARP_MEM_OK)
+		rx->sure = mr->kind < KWARP_MR_FAST;
+	return err;
+}
+
 /*
  * Check the access and copy one piece. kwarp_mr_begin() keeps the region from being revoked in
  * between.

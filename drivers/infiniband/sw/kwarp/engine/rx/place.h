@@ -7,6 +7,7 @@
 enum kwarp_perr kwarp_rx_place(struct kwarp_engine *e, const u8 *data, u32 len);
 enum kwarp_mem_err kwarp_rx_put(struct kwarp_engine *e, u32 stag, u64 addr, const void *data,
 				u32 len);
+enum kwarp_mem_err kwarp_rx_check_target(struct kwarp_engine *e, u64 addr, int rights);
 struct kwarp_mr *kwarp_rx_mr(struct kwarp_engine *e, u32 stag);
 
 #endif /* KWARP_ENGINE_RX_PLACE_H */

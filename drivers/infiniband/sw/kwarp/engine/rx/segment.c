@@ -105,15 +105,11 @@ static enum kwarp_perr begin_untagged(struct kwarp_engine *e)
 static enum kwarp_perr check_tagged(struct kwarp_engine *e, int rights)
 {
 	struct kwarp_rx *rx = &e->rx;
-	const struct kwarp_ddp_hdr *h = &rx->fpdu.hdr;
-	struct kwarp_mr *mr = kwarp_rx_mr(e, h->stag);
-	enum kwarp_mem_err err;
+	enum kwarp_mem_err err = kwarp_rx_check_target(e, rx->fpdu.hdr.to, rights);
 
-	err = kwarp_mem_check(mr, h->stag, &e->mem, h->to, rx->fpdu.payload_len, rights);
 	if (err != KWARP_MEM_OK)
 		return kwarp_tagged_perr(err);
-	rx->sure = mr->kind < KWARP_MR_FAST;
-	rx->addr = h->to;
+	rx->addr = rx->fpdu.hdr.to;
 	rx->rights = rights;
 	rx->target = KWARP_RXT_TAGGED;
 	return KWARP_PERR_NONE;

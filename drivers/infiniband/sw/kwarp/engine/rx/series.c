@@ -71,18 +71,10 @@ static bool crc_is_right(const u8 *head, u32 head_len, const u8 *data, u32 wire)
  */
 static bool find_region(struct kwarp_engine *e)
 {
-	struct kwarp_rx *rx = &e->rx;
-	u32 stag = rx->fpdu.hdr.stag;
-	struct kwarp_mr *mr;
+	const struct kwarp_rx *rx = &e->rx;
 
-	if (rx->target != KWARP_RXT_TAGGED || rx->mr)
-		return true;
-	mr = kwarp_rx_mr(e, stag);
-	if (kwarp_mem_check(mr, stag, &e->mem, rx->addr, rx->fpdu.payload_len, rx->rights) !=
-	    KWARP_MEM_OK)
-		return false;
-	rx->sure = mr->kind < KWARP_MR_FAST;
-	return true;
+	return rx->target != KWARP_RXT_TAGGED || rx->mr ||
+	       kwarp_rx_check_target(e, rx->addr, rx->rights) == KWARP_MEM_OK;
 }
 
 /*

@@ -18,6 +18,7 @@
 #define kwarp_rx_place		ext_rx_place
 #define kwarp_rx_put		ext_rx_put
 #define kwarp_rx_mr		ext_rx_mr
+#define kwarp_rx_check_target	ext_rx_check_target
 #define kwarp_rx_open		ext_rx_open
 #define kwarp_rx_complete	ext_rx_complete
 #define kwarp_rx_flush		ext_rx_flush

@@ -167,7 +167,7 @@ static void prepare_series(struct kunit *test, const struct series_case *c, stru
 		post_series(c, &t->rq);
 }
 
-/* How a message is fed: without the series code; with it; with it, each FPDU in a run of its own. */
+/* How a message is fed: without the series code; with it; with it, a run for each FPDU. */
 enum way { PARSER, SERIES, RUNS };
 
 /*
@@ -228,10 +228,10 @@ static void take_traces(struct rx_test *t, struct stream *s, struct traces *tr)
 }
 
 /*
- * Process the same message twice, in this way and without the series code, and check that the results are
- * the same. In the message the octet at offset @at is damaged: it is XORed with @x. If @at is
- * beyond the end, the message is right, and its result must be c->err. Return: octets that the
- * series code has used.
+ * Process the same message twice, in this way and without the series code, and check that the
+ * results are the same. In the message the octet at offset @at is damaged: it is XORed with @x. If
+ * @at is beyond the end, the message is right, and its result must be c->err. Return: octets that
+ * the series code has used.
  */
 static u32 compare_ways(struct kunit *test, const struct series_case *c, enum way way, u32 at,
 			u8 x)

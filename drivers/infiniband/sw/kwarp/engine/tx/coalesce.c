@@ -291,7 +291,7 @@ static void hold_add(struct kwarp_cq_coalesce *h, struct kwarp_engine *e)
 	WRITE_ONCE(c->on, true);
 }
 
-/* Remember the thread that rings, for poster_waits(). Context: process. */
+/* Remember the thread that rings, for poster_needs(). Context: process. */
 static void set_poster(struct kwarp_cq_coalesce *h)
 {
 	struct pid *pid = task_pid(current);

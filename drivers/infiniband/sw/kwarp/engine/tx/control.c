@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Starts messages that no posted request asks for: the Terminate, the RTR ("ready to receive") and
- * the announcement.
- * Context of all functions: the runner, the one context that may send for the stream at a time
- * (run.c).
+ * the announcement. Context of all functions: the runner, the one context that may send for the
+ * stream at a time (run.c).
  *
  * Numbers like 6581-5-2 are requirements in Documentation/conformance.
  */
