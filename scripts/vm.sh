@@ -27,6 +27,7 @@
 #     --leaks            debug kernel only: at the end unload kwarp, and let kmemleak look for
 #                        memory that nothing refers to (two minutes)
 #     --no-scan          do not fail if the kernel log has a bug report
+#     --qemu 'OPTIONS'   more options for QEMU, without spaces in them
 #
 # Exit status: the command's; 124 after a timeout; 125 if the guest died; 126 if the command
 # succeeded, but the kernel log has a bug report.
@@ -34,13 +35,13 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 
-kernel=6.12 root=plain overlays=() siw=0 out='' logs='' timeout='' mem=4G smp=2 append='' accel='' scan=1 leaks=0 shell=0
+kernel=6.12 root=plain overlays=() siw=0 out='' logs='' timeout='' mem=4G smp=2 append='' accel='' scan=1 leaks=0 shell=0 more=()
 command=''
 
 parse() {
 	while [ $# -gt 0 ]; do
 		case $1 in
-		--kernel | --root | --overlay | --out | --logs | --timeout | --mem | --smp | --append | --accel) need_value $# "$1" ;;&
+		--kernel | --root | --overlay | --out | --logs | --timeout | --mem | --smp | --append | --accel | --qemu) need_value $# "$1" ;;&
 		-h | --help) head_comment; exit ;;
 		--kernel) kernel=$2; shift ;;
 		--root) root=$2; shift ;;
@@ -53,6 +54,7 @@ parse() {
 		--smp) smp=$2; shift ;;
 		--append) append=$2; shift ;;
 		--accel) accel=$2; shift ;;
+		--qemu) read -ra more <<<"$2"; shift ;;
 		--no-scan) scan=0 ;;
 		--leaks) leaks=1 ;;
 		--shell) shell=1 ;;
@@ -138,6 +140,7 @@ boot_qemu() {
 	icount) args=(-accel tcg,thread=single -icount "shift=0,sleep=off") cpu+=,-erms,-fsrm smp=1 ;;
 	esac
 	[ -z "$out" ] || args+=(-drive "if=virtio,format=raw,cache=unsafe,file=$work/disk")
+	args+=("${more[@]}")
 	timeout --foreground -k 5 "$timeout" qemu-system-x86_64 -machine q35 "${args[@]}" -cpu "$cpu" -smp "$smp" -m "$mem" \
 		-nodefaults -no-user-config -display none -no-reboot \
 		-kernel "$dir/vmlinuz" -initrd "$work/initrd" -append "$clock $(boot_options)" \
