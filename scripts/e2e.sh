@@ -5,9 +5,12 @@
 # kernel log is a failure.
 #
 #   scripts/e2e.sh [--kernel 6.12|6.1|sid|debug|kcsan|uml-up] [CASE...]
+#   scripts/e2e.sh --kernel NAME --peer-kernel NAME [--link nic|tso|socket] [CASE...]
 #
 # There are also the kernels 6.12-rt and 6.12-cloud, the same for 6.1 and sid, and 6.12-arm64, which
 # runs on an emulated arm64 machine.
+#
+# With --peer-kernel the ends are two machines, and --link is the link between them (nic); see two.sh.
 #
 #   KWARP_E2E_TIME=SECONDS   skip cases that have not begun after this time, builds included
 #                            (default: 2400 without builds, on debug and kcsan 7200, on arm64 4800)
@@ -33,12 +36,19 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 suite=$KWARP_ROOT/tools/testing/selftests/kwarp
 
-kernel=6.12
-case ${1:-} in
--h | --help) head_comment; exit ;;
---kernel) need_value $# "$1"; kernel=$2; shift 2 ;;
--*) die "unknown option $1 (see $0 --help)" ;;
-esac
+kernel=6.12 peer='' link=nic
+while [ $# -gt 0 ]; do
+	case $1 in
+	-h | --help) head_comment; exit ;;
+	--kernel | --peer-kernel | --link) need_value $# "$1" ;;&
+	--kernel) kernel=$2 ;;
+	--peer-kernel) peer=$2 ;;
+	--link) link=$2 ;;
+	-*) die "unknown option $1 (see $0 --help)" ;;
+	*) break ;;
+	esac
+	shift 2
+done
 cases=("$@")
 
 # Seconds for all cases on this kernel. The debug kernel is at least ten times slower.
@@ -62,6 +72,7 @@ guest_command() {
 	[ -z "${KWARP_RAW_CASES:-}" ] || env+=" KWARP_RAW_CASES='$KWARP_RAW_CASES'"
 	env+=" KWARP_FUZZ_CALLS=${KWARP_FUZZ_CALLS:-} KWARP_FUZZ_SEED=${KWARP_FUZZ_SEED:-}"
 	[ -z "${KWARP_LINK:-}" ] || env+=" KWARP_LINK=$KWARP_LINK"
+	[ -z "$peer" ] || env+=" KWARP_TWO=1"
 	# The debug and kcsan kernels have the patches of Documentation/upstream. KWARP_PATCHED=1
 	# enables a case that makes a kernel without these patches crash.
 	[ $profile != debug ] || env+=" KWARP_PATCHED=1"
@@ -83,14 +94,15 @@ root_of() {
 }
 
 run_suite() {
-	local overlay=$1 logs=$2 left leaks=()
+	local overlay=$1 logs=$2 left leaks=() run=("$here/vm.sh")
 	local accel=(${KWARP_ACCEL:+--accel "$KWARP_ACCEL"})
 	if [ "$kernel" = debug ] && [ "${KWARP_LEAKS:-1}" = 1 ]; then leaks=(--leaks); fi
 	left=$(time_of "$kernel")
 	[ -z "${KWARP_E2E_TIME:-}" ] || left=$((KWARP_E2E_TIME - SECONDS))
 	[ "$left" -gt 0 ] || left=0
+	[ -z "$peer" ] || run=("$here/two.sh" --link "$link" --peer-kernel "$peer" --peer-overlay "$peer_overlay")
 	# A slow machine takes a minute to boot a debug kernel, hence 60 s less for the cases.
-	"$here/vm.sh" --kernel "$kernel" --root "$(root_of "$kernel")" "${leaks[@]}" "${accel[@]}" --overlay "$overlay" --logs "$logs" --out "$logs/out" \
+	"${run[@]}" --kernel "$kernel" --root "$(root_of "$kernel")" "${leaks[@]}" "${accel[@]}" --overlay "$overlay" --logs "$logs" --out "$logs/out" \
 		--timeout $((left + longest)) --append "${KWARP_APPEND:-}" -- "$(guest_command $((left - 60)))"
 }
 
@@ -157,6 +169,7 @@ scope() {
 	[ -z "${KWARP_LINK:-}" ] || what+=", link type $KWARP_LINK"
 	[ -z "${KWARP_ACCEL:-}" ] || what+=", accelerator $KWARP_ACCEL"
 	[ -z "${KWARP_APPEND:-}" ] || what+=", with $KWARP_APPEND"
+	[ -z "$peer" ] || what+=", on two machines (link $link, the other kernel $peer)"
 	echo "$what"
 }
 
@@ -204,6 +217,7 @@ ln -sfnT "$(basename "$logs")" "$KWARP_ROOT/build/e2e/$kernel-latest"
 # Ceph is downloaded only if its case is named.
 [[ " ${cases[*]} " != *" consumer-ceph "* ]] || export KWARP_WITH_CEPH=1
 overlay=$("$here/guest/overlay.sh" "$kernel")
+[ -z "$peer" ] || peer_overlay=$("$here/guest/overlay.sh" "$peer")
 say "running the end-to-end suite on kernel $kernel"
 status=0
 run_suite "$overlay" "$logs" | tee "$logs/output.log" || status=${PIPESTATUS[0]}

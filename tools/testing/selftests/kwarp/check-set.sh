@@ -92,7 +92,10 @@ out_of_debug_check() {
 # in_set NAME SET: true if the case belongs to the set (all, check or rest).
 in_set() {
 	local out=0
-	if out_of_check "$1" || { [ "$KWARP_PROFILE" = debug ] && out_of_debug_check "$1"; }; then out=1; fi
+	if [ "$TWO" = 1 ]; then
+		on_two_machines "$1" || return 1
+		! out_of_two_check "$1" || out=1
+	elif out_of_check "$1" || { [ "$KWARP_PROFILE" = debug ] && out_of_debug_check "$1"; }; then out=1; fi
 	case $2 in
 	all) ;;
 	check) [ $out = 0 ] ;;

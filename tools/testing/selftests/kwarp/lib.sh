@@ -29,6 +29,8 @@ IP6=(2001:db8::1 2001:db8::2)
 NS=(kwarp-0 kwarp-1)
 LINK=(kwt0 kwt1)
 DEV=(kwv0 kwv1)
+# With KWARP_TWO=1 the ends are two machines, each with an interface of this name.
+[ "${KWARP_TWO:-0}" = 0 ] || DEV=(wire wire)
 
 # Type of link under test, and type of the other link in interop cases.
 KWARP_LINK=${KWARP_LINK:-kwarp}
@@ -43,7 +45,7 @@ KWARP_PROFILE=${KWARP_PROFILE:-debug}
 
 # Factor for the time limits of cases and of the functions that wait for a program or a condition
 # (except holds_within). These limits are written for an idle machine with two processors.
-SLOWNESS=${KWARP_SLOWNESS:-$([ "$KWARP_PROFILE" = debug ] && echo 5 || echo 2)}
+SLOWNESS=${KWARP_SLOWNESS:-$([ "$KWARP_PROFILE" = debug ] && echo 5 || echo $((2 + 2 * ${KWARP_TWO:-0})))}
 
 RUN=${KWARP_RUN:-/run/kwarp-e2e}
 SKIP_STATUS=4
@@ -51,6 +53,8 @@ SKIP_STATUS=4
 # HERE is set by the script that sources this file.
 # shellcheck source=lib/wait.sh
 . "$HERE/lib/wait.sh"
+# shellcheck source=lib/ends.sh
+. "$HERE/lib/ends.sh"
 # shellcheck source=lib/net.sh
 . "$HERE/lib/net.sh"
 # shellcheck source=lib/links.sh

@@ -52,6 +52,8 @@ load_cases() {
 	. "$HERE/lib.sh"
 	# shellcheck source=reports.sh
 	. "$HERE/reports.sh"
+	# shellcheck source=two-set.sh
+	. "$HERE/two-set.sh"
 	# shellcheck source=check-set.sh
 	. "$HERE/check-set.sh"
 	for f in "$HERE"/cases/*.sh; do
@@ -96,7 +98,7 @@ reset_world() {
 	(
 		net_down
 		consumers_reset
-		timeout 60 modprobe -r "$KWARP_MODULE" || :
+		both_ends at timeout 60 modprobe -r "$KWARP_MODULE" || :
 	) >>"$LOGS/reset.log" 2>&1 </dev/null
 }
 
@@ -169,6 +171,7 @@ run_case() {
 	# scripts/results/scan-log.sh compares these times with the times at which leaked objects
 	# were allocated, to name the case.
 	echo "kwarp-e2e: $name, jiffies ${line#jiffies: }" >/dev/kmsg
+	[ "$TWO" = 0 ] || write_at 1 /dev/kmsg "kwarp-e2e: $name"
 	export CASE_DIR=$dir
 	# shellcheck disable=SC2034 # for lib.sh
 	next_port=$((20000 + k * 50))
@@ -259,6 +262,7 @@ main() {
 	[ -z "$seed" ] || echo "# the order is that of KWARP_E2E_SEED=$seed"
 	trap interrupted INT TERM
 	modprobe -a rdma_ucm ib_uverbs veth 2>/dev/null
+	[ "$TWO" = 0 ] || at 1 modprobe -a rdma_ucm ib_uverbs
 	rm -f "$RUN/net" "$RUN/knobs" "$RUN/told" "$RUN"/link.*
 	for name in "${chosen[@]}"; do
 		if [ -n "$time" ] && [ "$SECONDS" -ge "$time" ]; then

@@ -5,21 +5,23 @@
 # programs have on them. Sourced by ../lib.sh. END is 0 or 1, the number of a namespace and of its
 # link. Knob: a setting of a link of kwarp, a file in /sys/class/infiniband/LINK/kwarp/.
 
+# load_type TYPE [END]: load the module for links of this type, on the machine of that end (0).
 load_type() {
-	[ -d "/sys/module/${1%-siw}" ] || modprobe "${1%-siw}" || skip "there is no module for links of type $1"
+	exists_at "${2:-0}" "/sys/module/${1%-siw}" || at "${2:-0}" modprobe "${1%-siw}" ||
+		skip "there is no module for links of type $1"
 }
 
 link_exists() {
-	[ -e "/sys/class/infiniband/${LINK[$1]}" ]
+	exists_at "$1" "/sys/class/infiniband/${LINK[$1]}"
 }
 
-# device_active NAME: true if the port of this RDMA device is active.
+# device_active NAME [END]: true if the port of this RDMA device is active.
 device_active() {
-	[ "$(<"/sys/class/infiniband/$1/ports/1/state")" = "4: ACTIVE" ]
+	[ "$(read_at "${2:-0}" "/sys/class/infiniband/$1/ports/1/state")" = "4: ACTIVE" ]
 }
 
 link_active() {
-	device_active "${LINK[$1]}"
+	device_active "${LINK[$1]}" "$1"
 }
 
 # add_link END TYPE: add a link of this type at that end, and wait until it is active.
@@ -31,7 +33,7 @@ add_link() {
 
 del_link() {
 	unmark "$RUN/link.$1"
-	check "deleting a link" rdma link delete "${LINK[$1]}"
+	check "deleting a link" at "$1" rdma link delete "${LINK[$1]}"
 }
 
 link_type() {
@@ -47,9 +49,9 @@ want_link() {
 # links TYPE0 TYPE1: make a link of type TYPE0 ready at end 0, and one of type TYPE1 at end 1.
 # Restore what an earlier case may have changed: MTU, netem, TIME_WAIT, offloads and knobs.
 links() {
-	load_type "$1"
-	load_type "$2"
+	load_type "$1" 0
 	net_up
+	load_type "$2" 1
 	set_mtu 1500
 	no_netem
 	default_time_wait
@@ -83,8 +85,8 @@ skip_on() {
 # next case calls, restores the default.
 knob_at() {
 	local path=/sys/class/infiniband/${LINK[$1]}/kwarp/$2
-	echo "$3" >"$path" || fail "cannot set knob $2 to $3"
-	[ "$(<"$path")" = "$3" ] || fail "knob $2 reads $(<"$path") instead of $3"
+	write_at "$1" "$path" "$3" || fail "cannot set knob $2 to $3"
+	[ "$(read_at "$1" "$path")" = "$3" ] || fail "knob $2 reads $(read_at "$1" "$path") instead of $3"
 	echo "$2" >>"$RUN/knobs"
 }
 
@@ -116,6 +118,7 @@ no_objects() {
 	local all line counted="(${LINK[0]}|${LINK[1]}).* [1-9][0-9]* "
 	OBJECTS=''
 	all=$(rdma resource show) || return 1
+	[ "$TWO" = 0 ] || all+=$'\n'$(at 1 rdma resource show) || return 1
 	while IFS= read -r line; do
 		[[ ! $line =~ $counted ]] || OBJECTS+=$line$'\n'
 	done <<<"$all"

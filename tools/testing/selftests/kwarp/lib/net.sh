@@ -5,30 +5,9 @@
 # packets, read TCP's counters. Sourced by ../lib.sh, which has the names and addresses. END is 0 or
 # 1, the number of a namespace and of its interface.
 
-n0() {
-	ip netns exec "${NS[0]}" "$@"
-}
-
-n1() {
-	ip netns exec "${NS[1]}" "$@"
-}
-
-in_ns() {
-	local i=$1
-	shift
-	ip netns exec "${NS[$i]}" "$@"
-}
-
-both_ends() {
-	local i
-	for i in 0 1; do
-		"$1" "$i" "${@:2}"
-	done
-}
-
 up_end() {
 	local i=$1
-	ip -n "${NS[i]}" -batch - <<-END
+	ip_at "$i" -batch - <<-END
 		link set lo up
 		addr add ${IP[i]}/24 dev ${DEV[i]}
 		addr add ${IP6[i]}/64 dev ${DEV[i]} nodad
@@ -36,15 +15,19 @@ up_end() {
 	END
 }
 
-net_up() {
-	[ ! -s "$RUN/net" ] || return 0
-	net_down
+namespaces_up() {
 	ip -batch - <<-END
 		netns add ${NS[0]}
 		netns add ${NS[1]}
 		link add ${DEV[0]} netns ${NS[0]} type veth peer name ${DEV[1]} netns ${NS[1]}
 	END
 	both_ends up_end
+}
+
+net_up() {
+	[ ! -s "$RUN/net" ] || return 0
+	net_down
+	if [ "$TWO" = 1 ]; then two_up; else namespaces_up; fi
 	wait_until 10 "the namespaces reach each other" neighbours_known
 	unmark "$RUN/netem"
 	mark "$RUN/mtu" 1500
@@ -68,6 +51,7 @@ neighbours_known() {
 net_down() {
 	local i
 	unmark "$RUN/net" "$RUN/knobs" "$RUN"/link.* "$RUN"/time-wait.*
+	[ "$TWO" = 0 ] || { two_down; return; }
 	for i in 0 1; do
 		[ -e "/run/netns/${NS[i]}" ] || continue
 		kill_in_ns "$i"
@@ -76,8 +60,11 @@ net_down() {
 	done
 }
 
+# kill_in_ns END: kill all programs in the namespace, or on the other machine. On this machine,
+# without a namespace, it is unknown which programs are those of a case.
 kill_in_ns() {
 	local pids
+	[ "$TWO" = 0 ] || { [ "$1" = 0 ] || peer killall; return; }
 	pids=$(ip netns pids "${NS[$1]}")
 	# shellcheck disable=SC2086
 	[ -z "$pids" ] || kill -KILL $pids 2>/dev/null || :
@@ -87,7 +74,7 @@ set_mtu() {
 	local i
 	[ "$(<"$RUN/mtu")" != "$1" ] || return 0
 	for i in 0 1; do
-		ip -n "${NS[i]}" link set "${DEV[i]}" mtu "$1"
+		ip_at "$i" link set "${DEV[i]}" mtu "$1"
 	done
 	echo "$1" >"$RUN/mtu"
 }
@@ -105,7 +92,7 @@ netem() {
 	no_netem
 	mark "$RUN/netem"
 	for i in 0 1; do
-		add_netem -n "${NS[i]}" qdisc add dev "${DEV[i]}" root netem "$@"
+		check "adding netem" tc_at "$i" qdisc add dev "${DEV[i]}" root netem "$@"
 	done
 }
 
@@ -123,7 +110,7 @@ no_netem() {
 	local i
 	[ -s "$RUN/netem" ] || return 0
 	for i in 0 1; do
-		tc -n "${NS[i]}" qdisc del dev "${DEV[i]}" root 2>/dev/null || :
+		tc_at "$i" qdisc del dev "${DEV[i]}" root 2>/dev/null || :
 	done
 	unmark "$RUN/netem"
 }

@@ -20,15 +20,11 @@ new_port() {
 # PIDS[NAME].
 declare -gA PIDS=()
 start() {
-	local name=$1 end=$2
+	local name=$1 end=$2 GO=()
 	shift 2
-	if [ "$end" = - ]; then
-		note "$name: $*"
-		"$@" >"$CASE_DIR/$name.log" 2>&1 </dev/null &
-	else
-		note "$name in ${NS[end]}: $*"
-		ip netns exec "${NS[end]}" "$@" >"$CASE_DIR/$name.log" 2>&1 </dev/null &
-	fi
+	[ "$end" = - ] || go_to "$end"
+	note "$name at end $end: $*"
+	"${GO[@]}" "$@" >"$CASE_DIR/$name.log" 2>&1 </dev/null &
 	PID=$!
 	PIDS[$name]=$PID
 }
@@ -36,16 +32,17 @@ start() {
 # serve NAME PORT COMMAND...: start a server in namespace 1, or in namespace SERVER_END if that is
 # set, and wait until it listens.
 serve() {
-	local name=$1 port=$2
+	local name=$1 port=$2 end=${SERVER_END:-1}
 	shift 2
-	start "$name" "${SERVER_END:-1}" "$@"
-	wait_until 15 "$name listens on port $port" listening_or_gone "$PID" "$port"
+	start "$name" "$end" "$@"
+	wait_until 15 "$name listens on port $port" listening_or_gone "$PID" "$port" "$end"
 	gone "$PID" && fail "$name ended before it listened"
 	return 0
 }
 
+# listening_or_gone PID PORT [END]
 listening_or_gone() {
-	listens "$1" "$2" || gone "$1"
+	listens_at "${3:-0}" "$1" "$2" || gone "$1"
 }
 
 # ended SECONDS NAME: wait until the program ends, and set STATUS to its exit status. The case fails
