@@ -30,6 +30,7 @@
 #   KWARP_ACCEL=icount   emulate one processor, whose clock counts instructions: the other load of this
 #                        machine does not matter, so the case coalesce-delay checks how long a
 #                        request waits
+#   KWARP_OVER=ipsec|wireguard   with --peer-kernel: encrypt and authenticate what is on the link
 #   KWARP_APPEND=OPTIONS options for the kernel, such as threadirqs for the cases coalesce-*
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -72,7 +73,7 @@ guest_command() {
 	[ -z "${KWARP_RAW_CASES:-}" ] || env+=" KWARP_RAW_CASES='$KWARP_RAW_CASES'"
 	env+=" KWARP_FUZZ_CALLS=${KWARP_FUZZ_CALLS:-} KWARP_FUZZ_SEED=${KWARP_FUZZ_SEED:-}"
 	[ -z "${KWARP_LINK:-}" ] || env+=" KWARP_LINK=$KWARP_LINK"
-	[ -z "$peer" ] || env+=" KWARP_TWO=1"
+	[ -z "$peer" ] || env+=" KWARP_TWO=1 KWARP_OVER=${KWARP_OVER:-}"
 	# The debug and kcsan kernels have the patches of Documentation/upstream. KWARP_PATCHED=1
 	# enables a case that makes a kernel without these patches crash.
 	[ $profile != debug ] || env+=" KWARP_PATCHED=1"
@@ -169,7 +170,7 @@ scope() {
 	[ -z "${KWARP_LINK:-}" ] || what+=", link type $KWARP_LINK"
 	[ -z "${KWARP_ACCEL:-}" ] || what+=", accelerator $KWARP_ACCEL"
 	[ -z "${KWARP_APPEND:-}" ] || what+=", with $KWARP_APPEND"
-	[ -z "$peer" ] || what+=", on two machines (link $link, the other kernel $peer)"
+	[ -z "$peer" ] || what+=", on two machines (link $link, the other kernel $peer${KWARP_OVER:+, over $KWARP_OVER})"
 	echo "$what"
 }
 
@@ -216,6 +217,8 @@ ln -sfnT "$(basename "$logs")" "$KWARP_ROOT/build/e2e/$kernel-latest"
 [ "$(root_of "$kernel")" != wide ] || export KWARP_WITH_MPI=1
 # Ceph is downloaded only if its case is named.
 [[ " ${cases[*]} " != *" consumer-ceph "* ]] || export KWARP_WITH_CEPH=1
+# The module for IPsec is built only if it is needed.
+[[ " ${cases[*]} ${KWARP_OVER:-}" != *ipsec* ]] || export KWARP_WITH_XFRM=1
 overlay=$("$here/guest/overlay.sh" "$kernel")
 [ -z "$peer" ] || peer_overlay=$("$here/guest/overlay.sh" "$peer")
 say "running the end-to-end suite on kernel $kernel"

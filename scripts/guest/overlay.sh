@@ -10,6 +10,8 @@
 #   KWARP_WITH_SIW=0     leave siw out, for which the source of a kernel is downloaded
 #   KWARP_WITH_MPI=1     add the test program for MPI, which needs the guest's root "wide"
 #   KWARP_WITH_CEPH=1    add Ceph's messenger, which is downloaded
+#   KWARP_WITH_XFRM=1    add the module by which IPsec is configured, for which the source of the
+#                        kernel is downloaded
 set -euo pipefail
 . "$(dirname "$0")/../lib.sh"
 here=$KWARP_ROOT/scripts
@@ -25,10 +27,17 @@ add_modules() {
 	[ ! -e "$dir/make-args" ] || mapfile -t args <"$dir/make-args"
 	kwarp=$(KWARP_QUIET=1 "$here/build-module.sh" "$dir/kdir" "${args[@]}")
 	cp "$kwarp" "$extra/"
+	[ "${KWARP_WITH_XFRM:-0}" = 0 ] || add_xfrm "$dir" "$extra"
 	# The project's user-mode kernel has siw already.
 	[ "${KWARP_WITH_SIW:-1}" = 1 ] && [[ $kernel != uml* ]] || return 0
 	siw=$("$here/guest/build-siw.sh" "$dir/kdir" "${args[@]}")
 	cp "$siw" "$extra/"
+}
+
+add_xfrm() {
+	local xfrm
+	xfrm=$("$here/guest/build-xfrm.sh" "$1/kdir")
+	cp "$xfrm" "$2/"
 }
 
 add_provider() {

@@ -29,8 +29,10 @@ IP6=(2001:db8::1 2001:db8::2)
 NS=(kwarp-0 kwarp-1)
 LINK=(kwt0 kwt1)
 DEV=(kwv0 kwv1)
-# With KWARP_TWO=1 the ends are two machines, each with an interface of this name.
+# With KWARP_TWO=1 the ends are two machines, each with an interface of this name. KWARP_OVER=ipsec or
+# wireguard protects what is on the link between them.
 [ "${KWARP_TWO:-0}" = 0 ] || DEV=(wire wire)
+[ "${KWARP_OVER:-}" != wireguard ] || DEV=(kwwg kwwg)
 
 # Type of link under test, and type of the other link in interop cases.
 KWARP_LINK=${KWARP_LINK:-kwarp}
@@ -57,6 +59,8 @@ SKIP_STATUS=4
 . "$HERE/lib/ends.sh"
 # shellcheck source=lib/net.sh
 . "$HERE/lib/net.sh"
+# shellcheck source=lib/protect.sh
+. "$HERE/lib/protect.sh"
 # shellcheck source=lib/links.sh
 . "$HERE/lib/links.sh"
 # shellcheck source=lib/programs.sh

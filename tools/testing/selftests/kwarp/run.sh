@@ -226,6 +226,8 @@ choose() {
 	for name in "${CASES[@]}"; do
 		selected "$name" "$@" || continue
 		[ $# -gt 0 ] || in_set "$name" "$set" || continue
+		# On two machines a pattern stands for the cases that can run there.
+		[ "$TWO" = 0 ] || [[ " $* " = *" $name "* ]] || on_two_machines "$name" || continue
 		case $name in
 		life-* | edge-*) first+=("$name") ;;
 		*) others+=("$name") ;;

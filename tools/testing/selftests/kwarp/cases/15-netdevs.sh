@@ -19,7 +19,7 @@ TUNPIPE_MODE=()
 # ------------------------------------------------------------------- devices
 
 make_vlan() {
-	ip -n "${NS[$1]}" link add link "${DEV[$1]}" name "$NETDEV" type vlan id 5
+	ip_at "$1" link add link "${DEV[$1]}" name "$NETDEV" type vlan id 5
 }
 
 # arp_ignore END VALUE: set arp_ignore of the veth device (kwv0 or kwv1) at that end. With 0, the
@@ -31,7 +31,7 @@ arp_ignore() {
 
 make_macvlan() {
 	arp_ignore "$1" 1
-	ip -n "${NS[$1]}" link add link "${DEV[$1]}" name "$NETDEV" type macvlan mode bridge
+	ip_at "$1" link add link "${DEV[$1]}" name "$NETDEV" type macvlan mode bridge
 }
 
 make_second_veth() {
@@ -40,26 +40,26 @@ make_second_veth() {
 }
 
 enslave() {
-	ip -n "${NS[$1]}" link set "kwy$1" down
-	ip -n "${NS[$1]}" link set "kwy$1" master "$NETDEV"
-	ip -n "${NS[$1]}" link set "kwy$1" up
+	ip_at "$1" link set "kwy$1" down
+	ip_at "$1" link set "kwy$1" master "$NETDEV"
+	ip_at "$1" link set "kwy$1" up
 }
 
 make_bridge() {
 	make_second_veth "$1"
-	ip -n "${NS[$1]}" link add "$NETDEV" type bridge forward_delay 0 stp_state 0
+	ip_at "$1" link add "$NETDEV" type bridge forward_delay 0 stp_state 0
 	enslave "$1"
 }
 
 make_bond() {
 	make_second_veth "$1"
-	ip -n "${NS[$1]}" link add "$NETDEV" type bond mode active-backup miimon 100
+	ip_at "$1" link add "$NETDEV" type bond mode active-backup miimon 100
 	enslave "$1"
 }
 
 make_tun() {
 	modprobe -q tun || :
-	ip -n "${NS[$1]}" tuntap add "$NETDEV" mode tun
+	ip_at "$1" tuntap add "$NETDEV" mode tun
 	[ "$1" = 1 ] || return 0
 	"$HERE/tunpipe.py" "${NS[@]}" "$NETDEV" "${TUNPIPE_MODE[@]}" >"$CASE_DIR/tunpipe.log" 2>&1 </dev/null &
 	PIDS["tunpipe"]=$!
@@ -68,11 +68,11 @@ make_tun() {
 
 make_wireguard() {
 	local i
-	ip -n "${NS[$1]}" link add "$NETDEV" type wireguard
+	ip_at "$1" link add "$NETDEV" type wireguard
 	wg genkey >"$CASE_DIR/key$1"
 	[ "$1" = 1 ] || return 0
 	for i in 0 1; do
-		in_ns "$i" wg set "$NETDEV" private-key "$CASE_DIR/key$i" listen-port 51820 \
+		in_ns "$i" wg set "$NETDEV" listen-port 51820 private-key /proc/self/fd/0 <"$CASE_DIR/key$i" \
 			peer "$(wg pubkey <"$CASE_DIR/key$((1 - i))")" \
 			endpoint "${IP[1 - i]}:51820" allowed-ips 198.51.100.0/24
 	done
@@ -83,7 +83,7 @@ make_wireguard() {
 make_tunnel() {
 	local end=$1 ends=("${IP[@]}")
 	[[ $2 != ip6* ]] || ends=("${IP6[@]}")
-	ip -n "${NS[end]}" link add "$NETDEV" type "$2" local "${ends[end]}" remote "${ends[1 - end]}" "${@:3}" ||
+	ip_at "$end" link add "$NETDEV" type "$2" local "${ends[end]}" remote "${ends[1 - end]}" "${@:3}" ||
 		skip "there is no $2"
 }
 
@@ -115,8 +115,8 @@ netdev_pair() {
 	both_ends del_link
 	both_ends "make_$1"
 	for i in 0 1; do
-		ip -n "${NS[i]}" addr add "${NETDEV_IP[i]}/24" dev "$NETDEV"
-		ip -n "${NS[i]}" link set "$NETDEV" up
+		ip_at "$i" addr add "${NETDEV_IP[i]}/24" dev "$NETDEV"
+		ip_at "$i" link set "$NETDEV" up
 	done
 	wait_until 10 "$NETDEV of both ends reach each other" reachable "${NETDEV_IP[1]}"
 }
@@ -124,25 +124,25 @@ netdev_pair() {
 netdevs_down() {
 	local i
 	for i in 0 1; do
-		rdma link delete "${LINK2[i]}" 2>/dev/null || :
-		! link_exists "$i" || check "deleting a link" rdma link delete "${LINK[i]}"
-		ip -n "${NS[i]}" link del "$NETDEV" 2>/dev/null || :
-		ip -n "${NS[i]}" link del "kwy$i" 2>/dev/null || :
+		at "$i" rdma link delete "${LINK2[i]}" 2>/dev/null || :
+		! link_exists "$i" || check "deleting a link" at "$i" rdma link delete "${LINK[i]}"
+		ip_at "$i" link del "$NETDEV" 2>/dev/null || :
+		ip_at "$i" link del "kwy$i" 2>/dev/null || :
 		arp_ignore "$i" 0
 	done
 }
 
 # ------------------------------------------------------------------- links
 
-# port_is NAME STATE: true if the port of link NAME has this state, for example ACTIVE.
+# port_is NAME STATE [END]: true if the port of link NAME has this state, for example ACTIVE.
 port_is() {
-	grep -q "$2" "/sys/class/infiniband/$1/ports/1/state"
+	at "${3:-0}" grep -q "$2" "/sys/class/infiniband/$1/ports/1/state"
 }
 
 # link_on END NAME NETDEV: add the link NAME on NETDEV at that end.
 link_on() {
 	check "adding a link on $3" in_ns "$1" rdma link add "$2" type "$KWARP_LINK" netdev "$3"
-	wait_until 5 "link $2 is active" port_is "$2" ACTIVE
+	wait_until 5 "link $2 is active" port_is "$2" ACTIVE "$1"
 }
 
 netdev_links() {
@@ -228,13 +228,13 @@ vlan_address_only_case() {
 	skip_on siw "it does not look at addresses"
 	netdev_pair vlan
 	veth_links kwt
-	ip -n "${NS[0]}" addr flush dev "${DEV[0]}"
-	ip -n "${NS[0]}" addr flush dev "$NETDEV"
+	ip_at 0 addr flush dev "${DEV[0]}"
+	ip_at 0 addr flush dev "$NETDEV"
 	wait_until 5 "the port has no address" port_is kwt0 INIT
-	ip -n "${NS[0]}" addr add "${NETDEV_IP[0]}/24" dev "$NETDEV"
+	ip_at 0 addr add "${NETDEV_IP[0]}/24" dev "$NETDEV"
 	wait_until 5 "the port is active" port_is kwt0 ACTIVE
 	over_netdev
-	ip -n "${NS[0]}" link del "$NETDEV"
+	ip_at 0 link del "$NETDEV"
 	wait_until 5 "the VLAN has gone with its address" port_is kwt0 INIT
 	netdevs_down
 	rm -f "$RUN/net" "$RUN"/link.*
@@ -281,7 +281,7 @@ vlan_not_parent_case() {
 lo_case() {
 	own_links
 	both_ends del_link
-	ip -n "${NS[0]}" addr replace "${NETDEV_IP[0]}/32" dev lo
+	ip_at 0 addr replace "${NETDEV_IP[0]}/32" dev lo
 	link_on 0 "${LINK[0]}" lo
 	no_hardware_address "$2"
 	new_port
@@ -290,7 +290,7 @@ lo_case() {
 	stop server
 	[ "$STATUS" = 0 ] || fail "the server ended with status $STATUS"
 	netdevs_down
-	ip -n "${NS[0]}" addr del "${NETDEV_IP[0]}/32" dev lo
+	ip_at 0 addr del "${NETDEV_IP[0]}/32" dev lo
 }
 
 # Newer kernels hold the instance lock of some interfaces, such as dummy, while they call notifiers,
@@ -300,8 +300,8 @@ ops_lock_case() {
 	local dev i
 	own_links
 	both_ends del_link
-	ip -n "${NS[0]}" link add kwdummy type dummy || skip "there is no dummy"
-	check "VLAN" ip -n "${NS[0]}" link add link kwdummy name kwvlan type vlan id 5
+	ip_at 0 link add kwdummy type dummy || skip "there is no dummy"
+	check "VLAN" ip_at 0 link add link kwdummy name kwvlan type vlan id 5
 	for dev in kwdummy kwvlan; do
 		check "adding a link on $dev" n0 rdma link add "${LINK[0]}" type "$KWARP_LINK" netdev $dev
 		for i in 1 2; do
@@ -335,10 +335,10 @@ two_links_case() {
 	own_links
 	both_ends del_link
 	for i in 0 1; do
-		ip -n "${NS[0]}" link add "kwdummy$i" type dummy || skip "there is no dummy"
-		ip -n "${NS[0]}" addr add "198.51.10$i.1/24" dev "kwdummy$i"
-		ip -n "${NS[0]}" addr add "2001:db8:10$i::1/64" dev "kwdummy$i" nodad
-		ip -n "${NS[0]}" link set "kwdummy$i" up
+		ip_at 0 link add "kwdummy$i" type dummy || skip "there is no dummy"
+		ip_at 0 addr add "198.51.10$i.1/24" dev "kwdummy$i"
+		ip_at 0 addr add "2001:db8:10$i::1/64" dev "kwdummy$i" nodad
+		ip_at 0 link set "kwdummy$i" up
 		link_on 0 "${LINK2[i]}" "kwdummy$i"
 	done
 	for i in "198.51.100.1 198.51.101.1 0.0.0.0" "2001:db8:100::1 2001:db8:101::1 ::"; do
@@ -350,7 +350,7 @@ two_links_case() {
 	check_fails "1 255" "connecting where nobody listens" n0 timeout $((5 * SLOWNESS)) \
 		rping -c -a 198.51.101.1 -I 198.51.100.1 -p $((PORT + 100)) -C 3
 	netdevs_down
-	for i in 0 1; do ip -n "${NS[0]}" link del "kwdummy$i"; done
+	for i in 0 1; do ip_at 0 link del "kwdummy$i"; done
 	own_links
 	still_works
 }
@@ -361,22 +361,22 @@ vrf_case() {
 	local i
 	netdev_pair vlan
 	for i in 0 1; do
-		ip -n "${NS[i]}" link add kwvrf type vrf table 77 || skip "there are no VRFs"
-		ip -n "${NS[i]}" link set kwvrf up
-		ip -n "${NS[i]}" link set "$NETDEV" master kwvrf
+		ip_at "$i" link add kwvrf type vrf table 77 || skip "there are no VRFs"
+		ip_at "$i" link set kwvrf up
+		ip_at "$i" link set "$NETDEV" master kwvrf
 	done
 	netdev_links
 	SERVER_END=1 rping_from "${NETDEV_IP[@]}" "${NETDEV_IP[1]}"
 	SERVER_END=1 rping_from "${NETDEV_IP[@]}" 0.0.0.0
 	netdevs_down
-	for i in 0 1; do ip -n "${NS[i]}" link del kwvrf; done
+	for i in 0 1; do ip_at "$i" link del kwvrf; done
 }
 
 # make_no_ip NAME: make an interface that carries no IP, in the first namespace.
 make_no_ip() {
 	local type
 	for type in nlmon vcan; do
-		! ip -n "${NS[0]}" link add "$1" type $type 2>/dev/null || return 0
+		! ip_at 0 link add "$1" type $type 2>/dev/null || return 0
 	done
 	skip "this kernel makes no interface without IP"
 }

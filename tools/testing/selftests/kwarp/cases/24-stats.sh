@@ -13,14 +13,9 @@ stats_links() {
 # stats_of END: print all counts, one per line. The sleep is needed because the RDMA core returns
 # cached values for a short time after a read.
 stats_of() {
-	local file
 	sleep 0.1
-	for file in "/sys/class/infiniband/${LINK[$1]}"/ports/1/hw_counters/*; do
-		case $file in
-		*/lifespan) ;;
-		*) echo "${file##*/} $(<"$file")" ;;
-		esac
-	done
+	at "$1" grep -r --exclude=lifespan . "/sys/class/infiniband/${LINK[$1]}/ports/1/hw_counters" |
+		sed -E 's|^.*/([^/]*):|\1 |'
 }
 
 stats_before() {

@@ -98,13 +98,13 @@ signal.pause()"
 
 # small_segments END: make TCP of that end send segments of 48 octets, one segment in each packet.
 small_segments() {
-	ip -n "${NS[$1]}" route add "${IP[1 - $1]}/32" dev "${DEV[$1]}" mtu lock 100
-	ip -n "${NS[$1]}" link set "${DEV[$1]}" gso_max_segs 1
+	ip_at "$1" route add "${IP[1 - $1]}/32" dev "${DEV[$1]}" mtu lock 100
+	ip_at "$1" link set "${DEV[$1]}" gso_max_segs 1
 }
 
 usual_segments() {
-	ip -n "${NS[$1]}" route del "${IP[1 - $1]}/32" dev "${DEV[$1]}"
-	ip -n "${NS[$1]}" link set "${DEV[$1]}" gso_max_segs 65535
+	ip_at "$1" route del "${IP[1 - $1]}/32" dev "${DEV[$1]}"
+	ip_at "$1" link set "${DEV[$1]}" gso_max_segs 65535
 }
 
 longest_segment() {

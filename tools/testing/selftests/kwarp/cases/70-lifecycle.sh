@@ -90,10 +90,10 @@ link_down_case() {
 	local end=$1
 	own_links
 	traffic t
-	ip -n "${NS[end]}" link set "${DEV[end]}" down
+	ip_at "$end" link set "${DEV[end]}" down
 	holds_within 3 false || :
-	ip -n "${NS[end]}" link set "${DEV[end]}" up
-	ip -n "${NS[end]}" addr replace "${IP6[end]}/64" dev "${DEV[end]}" nodad
+	ip_at "$end" link set "${DEV[end]}" up
+	ip_at "$end" addr replace "${IP6[end]}/64" dev "${DEV[end]}" nodad
 	wait_until 10 "the link is active again" link_active "$end"
 	wait_until 60 "traffic flows again" flows
 	traffic_stop_good t
@@ -118,7 +118,7 @@ link_delete_case() {
 	own_links
 	traffic t
 	rm -f "$RUN/link.$end"
-	check "deleting the link" timeout 40 rdma link delete "${LINK[end]}"
+	check "deleting the link" at "$end" timeout 40 rdma link delete "${LINK[end]}"
 	traffic_lost t client server
 	! link_exists "$end" || fail "the link is still there"
 	own_links
@@ -149,7 +149,7 @@ mac_change_case() {
 	own_links
 	before=$(gid_of 0)
 	traffic t
-	check "changing the address" ip -n "${NS[0]}" link set dev "${DEV[0]}" address "$mac"
+	check "changing the address" ip_at 0 link set dev "${DEV[0]}" address "$mac"
 	if gid_has_interface 0; then
 		holds_within 1 false || :
 		[ "$(gid_of 0)" = "$before" ] || fail "the GID has changed"
@@ -227,7 +227,7 @@ netns_moved_case() {
 		own_links
 		traffic t
 		rm -f "$RUN/net" "$RUN"/link.*
-		check "moving the interface" ip -n "${NS[1]}" link set "${DEV[1]}" netns 1
+		check "moving the interface" ip_at 1 link set "${DEV[1]}" netns 1
 		kill_in_ns 1
 		check "deleting the namespace" ip netns del "${NS[1]}"
 		ended 30 t-server
@@ -252,7 +252,7 @@ netns_races_case() {
 	del_link 1
 	for ((i = 0; i < cycles; i++)); do
 		n1 rdma link add "${LINK[1]}" type "$KWARP_LINK" netdev "${DEV[1]}" &
-		ip -n "${NS[1]}" link set "${DEV[1]}" netns 1
+		ip_at 1 link set "${DEV[1]}" netns 1
 		wait $! || :
 		[ $((i % 2)) = 0 ] || timeout 20 rdma link delete "${LINK[1]}" 2>/dev/null || :
 		ip link set "${DEV[1]}" netns "${NS[1]}"

@@ -71,10 +71,10 @@ edge_mtu() {
 	traffic mtu
 	arrive $((1 << 20))
 	times+=("$EPOCHREALTIME")
-	ip -n "${NS[0]}" route add "${IP[1]}/32" dev "${DEV[0]}" mtu lock $narrow
+	ip_at 0 route add "${IP[1]}/32" dev "${DEV[0]}" mtu lock $narrow
 	arrive "$span"
 	times+=("$EPOCHREALTIME")
-	ip -n "${NS[0]}" route del "${IP[1]}/32" dev "${DEV[0]}"
+	ip_at 0 route del "${IP[1]}/32" dev "${DEV[0]}"
 	arrive "$span"
 	traffic_stop_good mtu
 	end_capture

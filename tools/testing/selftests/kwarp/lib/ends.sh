@@ -91,6 +91,18 @@ listens_at() {
 	fi
 }
 
+# each_machine COMMAND...: run the command on each machine that has an end.
+each_machine() {
+	"$@"
+	[ "$TWO" = 0 ] || peer run "$@"
+}
+
+# on_machine_of END FUNCTION ARGUMENTS...: run a function of the suite on the machine of that end. On
+# the other machine it does not see variables of this shell that are not exported.
+on_machine_of() {
+	if [ "$TWO$1" = 11 ]; then peer run "$HERE/function.sh" "${@:2}"; else "${@:2}"; fi
+}
+
 # ---------------------------------------------------------------- two machines
 
 # ask_host REQUEST: send a request to scripts/two.sh on the host, such as "peer boot" or "link 1 off".
@@ -114,7 +126,9 @@ peer_boot() {
 
 two_up() {
 	peer answers || peer_boot
+	[ "${KWARP_OVER:-}" != wireguard ] || wireguard_up
 	both_ends up_end
+	[ "${KWARP_OVER:-}" != ipsec ] || ipsec_up
 }
 
 # The interfaces stay; addresses, links and programs go.
