@@ -11,16 +11,29 @@
 # The link is on the loopback interface. Before Linux 6.6, rdma_cm finds no device on an interface
 # without a hardware address; so there the link is on an interface of type dummy. Packets for the
 # dummy's address pass over the loopback interface all the same. 61-interop-kernel.sh has two links
-# instead.
+# instead. On two machines the target is at end 1, the host at end 0, and the links are those of the
+# other cases.
 
-# Kind of links, which names the functions KIND_up, KIND_delete, KIND_end and KIND_clean: one_link
-# (in this file) or pair_links (61-interop-kernel.sh).
+# Kind of links, which names the functions KIND_up, KIND_delete, KIND_end and KIND_clean: one_link,
+# two_links (in this file) or pair_links (61-interop-kernel.sh).
 CONSUMER_LINKS=one_link
 TARGET_LINK=kwlo
 HOST_LINK=$TARGET_LINK
 CONSUMER_NETDEV=lo
-TARGET_ADDR=10.99.0.1
+: "${TARGET_ADDR:=10.99.0.1}"
 RAM_DISK=/dev/ram0
+# Types of the links of host and target on two machines.
+HOST_TYPE=$KWARP_LINK
+TARGET_TYPE=$KWARP_LINK
+if [ "$TWO" = 1 ]; then
+	CONSUMER_LINKS=two_links HOST_LINK=${LINK[0]} TARGET_LINK=${LINK[1]} CONSUMER_NETDEV=${DEV[0]}
+	export TARGET_ADDR=${IP[1]}
+fi
+
+# on_target FUNCTION ARGUMENTS...: run the function on the target's machine.
+on_target() {
+	on_machine_of 1 "$@"
+}
 
 # -------------------------------------------------------------------- links
 
@@ -61,6 +74,31 @@ one_link_clean() {
 	[ "$CONSUMER_NETDEV" = lo ] || ip link del "$CONSUMER_NETDEV"
 }
 
+two_links_up() {
+	links "$HOST_TYPE" "$TARGET_TYPE"
+	[ "$HOST_TYPE" = "$TARGET_TYPE" ] || two_links_interop
+}
+
+# The same settings as in pair_links_up, for the same reasons.
+two_links_interop() {
+	knob crc off
+	knob peer_to_peer off
+	[ "$TARGET_TYPE" != siw ] || netem delay "$(by_profile 5ms 30ms)"
+}
+
+two_links_delete() {
+	both_ends del_link
+}
+
+two_links_end() {
+	two_links_delete
+}
+
+two_links_clean() {
+	tc qdisc del dev "$CONSUMER_NETDEV" root
+	net_down
+}
+
 consumer_links_up() {
 	"${CONSUMER_LINKS}_up"
 }
@@ -76,9 +114,9 @@ consumer_links_clean() {
 
 # Print how many queue pairs target and host have together.
 consumer_qps() {
-	local name
-	for name in $(printf '%s\n' "$TARGET_LINK" "$HOST_LINK" | sort -u); do
-		rdma resource show qp link "$name"
+	local name end=0
+	for name in $(printf '%s\n' "$HOST_LINK" "$TARGET_LINK" | sort -u); do
+		at $((end++)) rdma resource show qp link "$name"
 	done | grep -c lqpn || :
 }
 
@@ -88,17 +126,38 @@ consumer_no_qps() {
 
 # ------------------------------------------------------------ disks, network
 
-# ram_disks N: make N empty RAM disks, /dev/ram0 and following.
+# ram_disks N: make N empty RAM disks, /dev/ram0 and following, on this machine.
 ram_disks() {
 	modprobe -r brd 2>/dev/null || :
 	modprobe brd rd_nr="$1" rd_size=65536 2>/dev/null || skip "there is no module brd"
 	wait_until 5 "RAM disks are there" test -b "/dev/ram$(($1 - 1))"
 }
 
-# lossy_lo [SHAPE...]: let netem lose and delay packets on lo, by default "loss 0.5% delay 2ms".
+# print_ram OCTETS: print the beginning of the target's RAM disk. The RAM disk is read with O_DIRECT,
+# because the page cache may have older data.
+print_ram() {
+	at 1 dd if="$RAM_DISK" iflag=direct,count_bytes bs=1M count="$1" 2>/dev/null
+}
+
+# lossy_lo [SHAPE...]: let netem lose and delay packets of this machine, by default "loss 0.5% delay
+# 2ms". They are those of both ends, unless the target is on another machine.
 lossy_lo() {
+	local dev=lo
+	[ "$TWO" = 0 ] || dev=$CONSUMER_NETDEV
 	[ $# -gt 0 ] || set -- loss 0.5% delay 2ms
-	add_netem qdisc add dev lo root netem "$@"
+	add_netem qdisc add dev "$dev" root netem "$@"
+}
+
+no_lossy_lo() {
+	local dev=lo
+	[ "$TWO" = 0 ] || dev=$CONSUMER_NETDEV
+	tc qdisc del dev "$dev" root
+}
+
+# consumer_mib STOCK DEBUG: print how much data a case writes: by profile, and on two machines, which
+# are slower, a quarter.
+consumer_mib() {
+	by_profile $(($1 / (1 + 3 * TWO))) "$2"
 }
 
 # ------------------------------------------------------------ end of a case
@@ -124,11 +183,12 @@ consumer_case_end() {
 consumers_down() {
 	wait_until 10 "both ends have destroyed their queue pairs" consumer_no_qps
 	"${CONSUMER_LINKS}_end"
-	check "unloading the consumers" modprobe -r "$@"
+	check "unloading the consumers" each_machine modprobe -r "$@"
 }
 
 # Delete what a case that was killed has left of links and interfaces.
 consumers_reset() {
+	[ "$TWO" = 0 ] || return 0
 	pair_down
 	one_link_clean
 	ip link del kwdummy

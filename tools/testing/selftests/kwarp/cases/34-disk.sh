@@ -16,9 +16,9 @@ find_lio_disk() {
 }
 
 # ram_holds MIB: true if the target's RAM disk begins with the data that disk_data has written to
-# DISK. The RAM disk is read with O_DIRECT, because the page cache may have older data.
+# DISK.
 ram_holds() {
-	dd if="$RAM_DISK" iflag=direct,count_bytes bs=1M count="$(($1 << 20))" 2>/dev/null | cmp - "$RUN/disk-file"
+	print_ram "$(($1 << 20))" | cmp - "$RUN/disk-file"
 }
 
 # disk_data MIB: write random data to DISK in blocks of several sizes, and compare the target's RAM
@@ -58,6 +58,6 @@ disk_loss_case() {
 	"$1_up"
 	lossy_lo
 	disk_data "$2"
-	tc qdisc del dev lo root
+	no_lossy_lo
 	"$1_down"
 }

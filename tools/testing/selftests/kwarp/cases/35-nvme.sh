@@ -17,10 +17,10 @@ NVME_FILES=$RUN/nvme
 nvme_modules() {
 	local module
 	for module in nvmet-rdma nvme-rdma; do
-		modprobe "$module" 2>/dev/null || skip "there is no module $module"
+		each_machine modprobe "$module" 2>/dev/null || skip "there is no module $module"
 	done
-	[ -d "$NVMET" ] || skip "configfs is not mounted"
-	ram_disks "$1"
+	exists_at 1 "$NVMET" || skip "configfs is not mounted"
+	on_target ram_disks "$1"
 }
 
 nvmet_port_up() {
@@ -111,10 +111,10 @@ nvme_disconnect() {
 
 nvme_clean() {
 	nvme_delete "$(nvme_ctrl)"
-	nvmet_down "$NVME_NQN"
+	on_target nvmet_down "$NVME_NQN"
 	consumer_links_clean
 	rm -rf "$NVME_FILES"
-	modprobe -r nvme-rdma nvmet-rdma brd
+	each_machine modprobe -r nvme-rdma nvmet-rdma brd
 }
 
 nvme_up() {
@@ -123,14 +123,14 @@ nvme_up() {
 	nvme_modules 1
 	mkdir -p "$NVME_FILES"
 	consumer_links_up
-	nvmet_port_up
-	nvmet_subsystem_up "$NVME_NQN" "$RAM_DISK"
+	on_target nvmet_port_up
+	on_target nvmet_subsystem_up "$NVME_NQN" "$RAM_DISK"
 	nvme_connect
 }
 
 nvme_down() {
 	nvme_disconnect
-	nvmet_down "$NVME_NQN"
+	on_target nvmet_down "$NVME_NQN"
 	consumers_down nvme-rdma nvmet-rdma brd
 }
 
@@ -177,7 +177,7 @@ nvme_case() {
 	nvme_compare one 256k 0
 	nvme_compare one 4k 0
 	# The data must be in the target's memory, and not only in a cache of the host.
-	cmp -n "$((mib << 20))" "$RAM_DISK" "$NVME_FILES/one" || fail "the target's disk holds something else"
+	print_ram "$((mib << 20))" | cmp - "$NVME_FILES/one" || fail "the target's disk holds something else"
 
 	random_file left "$((mib / 2))"
 	random_file right "$((mib / 2))"
@@ -216,9 +216,9 @@ nvme_die_case() {
 	nvme_disconnect
 
 	# The target's listener ended when its link was deleted: make the target listen again.
-	nvmet_deafen "$NVME_NQN"
+	on_target nvmet_deafen "$NVME_NQN"
 	consumer_links_up
-	nvmet_listen "$NVME_NQN"
+	on_target nvmet_listen "$NVME_NQN"
 	nvme_connect
 	nvme_compare safe 256k 0
 	check "writing again" nvme_write busy 1M 32
@@ -243,6 +243,6 @@ nvme_steal_case() {
 	nvme_down
 }
 
-testcase kernel-nvme 90 nvme_case "$(by_profile 32 2)"
+testcase kernel-nvme 90 nvme_case "$(consumer_mib 32 2)"
 testcase kernel-nvme-steal 60 nvme_steal_case
 testcase kernel-nvme-die 120 nvme_die_case

@@ -15,7 +15,7 @@ nfs_programs() {
 	for program in exportfs rpc.mountd rpc.nfsd rpcbind mount.nfs; do
 		command -v "$program" >/dev/null || skip "there is no $program"
 	done
-	modprobe -a nfsd rpcrdma nfs nfsv3 nfsv4 2>/dev/null || skip "there is no module nfsd, rpcrdma or nfs"
+	each_machine modprobe -a nfsd rpcrdma nfs nfsv3 nfsv4 2>/dev/null || skip "there is no module nfsd, rpcrdma or nfs"
 }
 
 nfs_stop_server() {
@@ -29,7 +29,7 @@ nfs_stop_server() {
 
 nfs_clean() {
 	! mountpoint -q "$NFS_MOUNT" || umount -f -l "$NFS_MOUNT"
-	nfs_stop_server
+	on_target nfs_stop_server
 	consumer_links_clean
 	tc qdisc del dev lo root
 }
@@ -54,7 +54,7 @@ nfs_grace_ended() {
 }
 
 nfs_serve() {
-	mkdir -p "$NFS_EXPORT" "$NFS_MOUNT" /run/rpcbind /var/lib/nfs/v4recovery
+	mkdir -p "$NFS_EXPORT" /run/rpcbind /var/lib/nfs/v4recovery
 	mount -t tmpfs -o size=256m kwarp-nfs "$NFS_EXPORT"
 	mountpoint -q /proc/fs/nfsd || mount -t nfsd nfsd /proc/fs/nfsd
 	check "starting rpcbind" rpcbind -w
@@ -71,7 +71,8 @@ nfs_up() {
 	nfs_programs
 	clean_at_end nfs_clean
 	consumer_links_up
-	nfs_serve
+	mkdir -p "$NFS_MOUNT"
+	on_target nfs_serve
 }
 
 # nfs_mount VERSION: mount the share over RDMA with this version of NFS.
@@ -86,7 +87,7 @@ nfs_umount() {
 }
 
 nfs_down() {
-	nfs_stop_server
+	on_target nfs_stop_server
 	consumers_down rpcrdma nfsv3 nfsv4 nfs nfsd
 }
 
@@ -94,13 +95,13 @@ nfs_down() {
 # the data come from the server.
 nfs_data() {
 	local version=$1 mib
-	mib=$(by_profile 8 2)
+	mib=$(consumer_mib 8 2)
 	nfs_mount "$version"
 	head -c "$((mib << 20))" /dev/urandom >"$RUN/nfs-file"
 	check "writing" dd if="$RUN/nfs-file" of="$NFS_MOUNT/a" bs=1M conv=fsync 2>/dev/null
 	check "writing in pieces" dd if="$RUN/nfs-file" of="$NFS_MOUNT/b" bs=4k oflag=direct 2>/dev/null
-	cmp "$RUN/nfs-file" "$NFS_EXPORT/a" || fail "the server has something else than was written"
-	cmp "$RUN/nfs-file" "$NFS_EXPORT/b" || fail "the server has something else than was written in pieces"
+	nfs_server_has a || fail "the server has something else than was written"
+	nfs_server_has b || fail "the server has something else than was written in pieces"
 	nfs_umount
 	nfs_mount "$version"
 	cmp "$RUN/nfs-file" "$NFS_MOUNT/a" || fail "what is read is not what was written"
@@ -109,8 +110,13 @@ nfs_data() {
 	(cd "$NFS_MOUNT/many" && seq -f '%05g-a-name-that-is-somewhat-longer' 1 300 | xargs touch)
 	[ "$(find "$NFS_MOUNT/many" -type f | wc -l)" = 300 ] || fail "a directory is not whole"
 	rm -r "$NFS_MOUNT/many"
+	rm -f "$RUN/nfs-file" "$NFS_MOUNT"/?
 	nfs_umount
-	rm -f "$RUN/nfs-file" "$NFS_EXPORT"/?
+}
+
+# nfs_server_has FILE: true if the exported file has the contents of the local one.
+nfs_server_has() {
+	at 1 cat "$NFS_EXPORT/$1" | cmp - "$RUN/nfs-file"
 }
 
 nfs_case() {
@@ -128,7 +134,7 @@ nfs_loss_case() {
 	nfs_up
 	lossy_lo
 	nfs_data 4.2
-	tc qdisc del dev lo root
+	no_lossy_lo
 	nfs_down
 }
 

@@ -26,9 +26,9 @@ iser_programs() {
 	for program in iscsid iscsiadm nsenter; do
 		command -v "$program" >/dev/null || skip "there is no $program"
 	done
-	modprobe -a target_core_mod target_core_iblock iscsi_target_mod ib_isert ib_iser sd_mod 2>/dev/null ||
+	each_machine modprobe -a target_core_mod target_core_iblock iscsi_target_mod ib_isert ib_iser sd_mod 2>/dev/null ||
 		skip "there is no module ib_isert or ib_iser"
-	ram_disks 1
+	on_target ram_disks 1
 }
 
 # in_portal_ns COMMAND...: run the command in the portal's network namespace, but with this
@@ -38,6 +38,7 @@ in_portal_ns() {
 }
 
 iser_target_up() {
+	[ -e "/run/netns/${NS[1]}" ] || ip netns add "${NS[1]}"
 	in_portal_ns ip addr add "$TARGET_ADDR/32" dev lo
 	mkdir -p "$ISER_CORE" "$ISER_TPG/lun/lun_0"
 	echo "udev_path=$RAM_DISK" >"$ISER_CORE/control"
@@ -84,10 +85,10 @@ iser_logout() {
 iser_clean() {
 	iser_admin --logout
 	[ -z "${PIDS[iscsid]:-}" ] || kill "${PIDS[iscsid]}"
-	iser_target_down
+	on_target iser_target_down
 	consumer_links_clean
 	rm -f "$RUN"/disk-*
-	modprobe -r ib_iser ib_isert brd
+	each_machine modprobe -r ib_iser ib_isert brd
 }
 
 iser_up() {
@@ -96,13 +97,13 @@ iser_up() {
 	iser_programs
 	clean_at_end iser_clean
 	consumer_links_up
-	iser_target_up
+	on_target iser_target_up
 	iser_login
 }
 
 iser_down() {
 	iser_logout
-	iser_target_down
+	on_target iser_target_down
 	consumers_down ib_iser ib_isert brd
 }
 
@@ -122,6 +123,6 @@ iser_link_case() {
 	iser_down
 }
 
-testcase kernel-iser 120 disk_case iser "$(by_profile 8 2)"
+testcase kernel-iser 120 disk_case iser "$(consumer_mib 8 2)"
 testcase kernel-iser-loss 120 disk_loss_case iser "$(by_profile 4 1)"
 testcase kernel-iser-link 180 iser_link_case

@@ -15,9 +15,9 @@ SRP_INITIATOR=0x00000000000000000000000000000000
 SRP_PORTS=/sys/class/srp_remote_ports
 
 srp_modules() {
-	modprobe -a target_core_mod target_core_iblock ib_srpt ib_srp sd_mod 2>/dev/null ||
+	each_machine modprobe -a target_core_mod target_core_iblock ib_srpt ib_srp sd_mod 2>/dev/null ||
 		skip "there is no module ib_srpt or ib_srp"
-	ram_disks 1
+	on_target ram_disks 1
 }
 
 srp_target_up() {
@@ -28,12 +28,16 @@ srp_target_up() {
 	srp_port_up
 }
 
-# srp_port_up: make the target's port, whose name is the device's GID. The name is read anew for
-# each link, because on lo each new link has another GID.
-srp_port_up() {
+# Set SRP_TPG to the target's port, whose name is the device's GID. The name is read anew for each
+# link, because on lo each new link has another GID.
+srp_find_port() {
 	local gid
 	gid=$(<"/sys/class/infiniband/$TARGET_LINK/ports/1/gids/0")
 	SRP_TPG=$SRP_CONFIG/srpt/0x${gid//:/}/0x${gid//:/}
+}
+
+srp_port_up() {
+	srp_find_port
 	mkdir -p "$SRP_TPG/lun/lun_0"
 	ln -s "$SRP_CORE" "$SRP_TPG/lun/lun_0/disk"
 	mkdir -p "$SRP_TPG/acls/$SRP_INITIATOR/lun_0"
@@ -42,6 +46,7 @@ srp_port_up() {
 }
 
 srp_port_down() {
+	[ -n "${SRP_TPG:-}" ] || srp_find_port || :
 	[ -d "${SRP_TPG:-}" ] || return 0
 	echo 0 >"$SRP_TPG/enable"
 	rm -f "$SRP_TPG/acls/$SRP_INITIATOR/lun_0/lun" "$SRP_TPG/lun/lun_0/disk"
@@ -59,7 +64,7 @@ srp_target_down() {
 # is loaded.
 srp_login() {
 	local guid
-	guid=$(</sys/module/ib_srpt/parameters/srpt_service_guid)
+	guid=$(read_at 1 /sys/module/ib_srpt/parameters/srpt_service_guid)
 	guid=${guid#0x}
 	echo "id_ext=$guid,ioc_guid=$guid,dest=$TARGET_ADDR:$SRP_PORT,queue_size=64" \
 		>"/sys/class/infiniband_srp/srp-$HOST_LINK-1/add_target" || fail "logging in"
@@ -91,10 +96,10 @@ srp_logout() {
 
 srp_clean() {
 	srp_no_port || echo 1 >"$(srp_port)/delete"
-	srp_target_down
+	on_target srp_target_down
 	consumer_links_clean
 	rm -f "$RUN"/disk-*
-	modprobe -r ib_srp ib_srpt brd
+	each_machine modprobe -r ib_srp ib_srpt brd
 }
 
 srp_up() {
@@ -102,13 +107,13 @@ srp_up() {
 	srp_modules
 	clean_at_end srp_clean
 	consumer_links_up
-	srp_target_up
+	on_target srp_target_up
 	srp_login
 }
 
 srp_down() {
 	srp_logout
-	srp_target_down
+	on_target srp_target_down
 	consumers_down ib_srp ib_srpt brd
 }
 
@@ -129,6 +134,6 @@ srp_link_case() {
 	srp_down
 }
 
-testcase kernel-srp 120 disk_case srp "$(by_profile 8 2)"
+testcase kernel-srp 120 disk_case srp "$(consumer_mib 8 2)"
 testcase kernel-srp-loss 120 disk_loss_case srp "$(by_profile 4 1)"
 testcase kernel-srp-link 180 srp_link_case

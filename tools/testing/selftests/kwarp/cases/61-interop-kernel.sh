@@ -9,7 +9,8 @@
 #
 # Linux sends packets for a local address over lo. Rules of routing change that for these two
 # addresses: they are local only for packets that the pair has delivered. All other packets for
-# them are sent over the pair.
+# them are sent over the pair. On two machines there is no pair: the links are those of the other
+# cases.
 
 PAIR_HOST=10.99.1.1
 PAIR_TARGET=10.99.2.1
@@ -135,7 +136,11 @@ interop_kernel_case() {
 	PAIR_HOST_TYPE=$KWARP_LINK PAIR_TARGET_TYPE=$KWARP_PEER
 	[ "$1" = server ] || PAIR_HOST_TYPE=$KWARP_PEER PAIR_TARGET_TYPE=$KWARP_LINK
 	load_type "$KWARP_PEER"
-	CONSUMER_LINKS=pair_links TARGET_LINK=kwtarget HOST_LINK=kwhost TARGET_ADDR=$PAIR_TARGET
+	if [ "$TWO" = 1 ]; then
+		HOST_TYPE=$PAIR_HOST_TYPE TARGET_TYPE=$PAIR_TARGET_TYPE
+	else
+		CONSUMER_LINKS=pair_links TARGET_LINK=kwtarget HOST_LINK=kwhost TARGET_ADDR=$PAIR_TARGET
+	fi
 	shift
 	"$@"
 }
@@ -143,7 +148,7 @@ interop_kernel_case() {
 # SRP's target listens for IPv6 and IPv4 with one listener. siw refuses a connection of IPv4 to such
 # a listener, so the initiator uses IPv6.
 pair_srp_case() {
-	TARGET_ADDR=[$PAIR_TARGET6]
+	if [ "$TWO" = 1 ]; then TARGET_ADDR=[${IP6[1]}]; else TARGET_ADDR=[$PAIR_TARGET6]; fi
 	disk_case srp 2
 }
 
