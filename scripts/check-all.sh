@@ -24,7 +24,7 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 out=$KWARP_ROOT/build/check-all
-steps=(check e2e-rest e2e-debug-rest e2e-uml e2e-libsiw e2e-long e2e-threadirqs e2e-6.1 e2e-sid e2e-flavours e2e-arm64 kunit-be packages secure-boot kcsan faults fuzz-uverbs mutate-streams fuzz-long mutants soak)
+steps=(check e2e-rest e2e-debug-rest e2e-uml e2e-libsiw e2e-long e2e-threadirqs e2e-6.1 e2e-sid e2e-flavours e2e-arm64 e2e-two kunit-be packages secure-boot kcsan faults fuzz-uverbs mutate-streams fuzz-long mutants soak)
 
 step_check() {
 	"$here/check.sh"
@@ -85,6 +85,22 @@ step_e2e-flavours() {
 # cross-compiled.
 step_e2e-arm64() {
 	"$here/e2e.sh" --kernel 6.12-arm64 rping data life-rmmod stats edge
+}
+
+# Test two machines: what make check leaves out, with both kinds of link, with different kernels,
+# and with what is on the link encrypted.
+step_e2e-two() {
+	local pair status=0
+	KWARP_E2E_SET=rest "$here/e2e.sh" --kernel 6.12 --peer-kernel 6.12 || status=$?
+	"$here/e2e.sh" --kernel 6.12 --peer-kernel 6.12 --link tso || status=$?
+	for pair in "6.1 sid" "6.12 6.1" "sid 6.12"; do
+		"$here/e2e.sh" --kernel "${pair% *}" --peer-kernel "${pair#* }" || status=$?
+	done
+	"$here/e2e.sh" --kernel 6.12 --peer-kernel 6.12 two-ipsec || status=$?
+	for pair in ipsec wireguard; do
+		KWARP_OVER=$pair "$here/e2e.sh" --kernel 6.12 --peer-kernel 6.12 rping data interop-siw kernel stats two-connect || status=$?
+	done
+	return "$status"
 }
 
 step_kunit-be() {
