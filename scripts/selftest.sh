@@ -11,7 +11,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 tests=(reports harmless leak-case counting lint-dead-tools lint-words bench-judge bench-retry bench-excuse bench-rfc7306 perf-race order kwarpctl reference
 	apt-trouble apt-suites ticks no-root packages-of packages-fail no-tools no-mounts space clean-cache
-	check-steps shell leaks)
+	check-steps shell two-logs leaks)
 out=$KWARP_ROOT/build/selftest
 
 # shellcheck source=tests/scan-log.sh
@@ -160,6 +160,14 @@ test_kwarpctl() {
 # Tests of reference.py, which makes Documentation/reference, and of the other Python scripts.
 test_reference() {
 	unit_tests "$here"
+}
+
+# A report in the kernel log of the second of two machines must make the run fail.
+test_two-logs() {
+	local logs=$out/two status=0
+	rm -rf "$logs"
+	"$here/two.sh" --logs "$logs" -- 'peer run sh -c "echo BUG: a test >/dev/kmsg"' >"$out/two.log" 2>&1 || status=$?
+	[ "$status" = 126 ] || { echo "exit status $status instead of 126"; tail "$out/two.log"; }
 }
 
 # The kernel's module kmemleak-test allocates memory and loses it. The run in the guest must fail

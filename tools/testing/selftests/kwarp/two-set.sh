@@ -28,7 +28,7 @@ on_two_machines() {
 # is what ten minutes are sufficient for.
 out_of_two_check() {
 	case $1 in
-	rping-ipv4 | rping-ipv6 | data-plain-1500 | data-mixed-9000 | stats-write) return 1 ;;
+	rping-ipv4 | rping-ipv6 | data-events | data-mixed-9000 | stats-write) return 1 ;;
 	interop-siw-is-server-crc-on-rping-ipv4 | interop-siw-is-client-crc-on-data) return 1 ;;
 	kernel-nvme | kernel-nfs | kernel-iser | kernel-srp) return 1 ;;
 	raw-fpdu | raw-close) return 1 ;;
