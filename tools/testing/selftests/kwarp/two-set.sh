@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Which cases run on two machines (KWARP_TWO=1), and which of them make check runs. The cases that
+# Which cases run on two machines (KWARP_TWO=1), and which of them the step e2e-two runs. The cases that
 # are not listed need both ends on one machine: they use network namespaces, delete interfaces, or
 # look at files of both ends. Sourced by run.sh.
 
@@ -24,7 +24,7 @@ on_two_machines() {
 	esac
 }
 
-# out_of_two_check NAME: true if make check leaves the case out. It keeps one case of each kind: that
+# out_of_two_check NAME: true if the step e2e-two leaves the case out. It keeps one case of each kind: that
 # is what ten minutes are sufficient for.
 out_of_two_check() {
 	case $1 in
