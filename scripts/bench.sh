@@ -15,6 +15,10 @@
 #         6.12, 6.1, sid   a stock kernel in QEMU
 #         icount       6.12 in QEMU with one processor, whose clock counts instructions: a time is a
 #                      number of instructions, and does not depend on the load of the host
+#         icount-nic, icount-gro   the same with a link that delivers each packet in memory of its
+#                      own, as a network card does, without and with GRO (see links.py)
+#         two, two-tso two machines with 6.12 and one processor each (two.sh): their link delivers one
+#                      packet per buffer, or packets of 64 KiB. Both ends sleep until an event comes
 #     --storage        measure NVMe over Fabrics, NFS, SMB, SRP and RNBD with fio instead; the file
 #                      is GUEST-storage.json, tools/testing/bench/storage.py has the options
 #     --out DIR        folder for GUEST.json, report.md and *.svg (build/bench)
@@ -36,8 +40,8 @@ guests=() out=$KWARP_ROOT/build/bench timeout=36000 short=0 program=run.py suffi
 
 known_guest() {
 	case $1 in
-	uml-up | uml-steer | uml | icount | 6.12 | 6.1 | sid) ;;
-	*) die "there is no guest '$1': uml-up, uml-steer, uml, icount, 6.12, 6.1 or sid" ;;
+	uml-up | uml-steer | uml | icount | icount-nic | icount-gro | two | two-tso | 6.12 | 6.1 | sid) ;;
+	*) die "there is no guest '$1': uml-up, uml-steer, uml, icount, icount-nic, icount-gro, two, two-tso, 6.12, 6.1 or sid" ;;
 	esac
 }
 
@@ -66,7 +70,7 @@ machine() {
 	if [[ $guest = uml* ]]; then
 		echo "guest: user-mode kernel, native code, the host's processors kept awake"
 	else
-		[ "$guest" = icount ] || accel=$("$here/guest/accel.sh")
+		[[ $guest = icount* ]] || accel=$("$here/guest/accel.sh")
 		echo "guest: QEMU $(qemu-system-x86_64 --version | sed -n '1s/.*version \([0-9.]*\).*/\1/p'), accel $accel"
 	fi
 	echo "kwarp: $("$here/version.sh") $(git -C "$KWARP_ROOT" describe --always --dirty 2>/dev/null || true)"
@@ -110,20 +114,26 @@ split() {
 }
 
 run_guest() {
-	local guest=$1 kernel=$1 steer='' accel=() overlay name=$1$suffix status=0
+	local guest=$1 kernel=$1 more=() machine=("$here/vm.sh") overlay name=$1$suffix status=0
 	local records=$out/$name.records
 	# The caller has switched "set -e" off, so errors are checked here.
 	case $guest in
-	uml-steer) kernel=uml steer=--steer ;;
-	icount) kernel=6.12 accel=(--accel icount) ;;
+	uml-steer) kernel=uml more=(--steer) ;;
+	icount*) kernel=6.12 machine+=(--accel icount) ;;&
+	icount-nic) more=(--link packets) ;;
+	icount-gro) more=(--link gro) ;;
+	two*) kernel=6.12 more=(--link wire --sleep) machine=("$here/two.sh") ;;&
+	two) machine+=(--link nic) ;;
+	two-tso) machine+=(--link tso) ;;
 	esac
 	overlay=$("$here/guest/overlay.sh" "$kernel") || return 1
 	: >"$records"
 	machine "$guest" >"$out/$name.machine"
+	[[ $guest != two* ]] || machine+=(--peer-overlay "$overlay")
 	[[ $guest != uml* ]] || keep_awake
 	say "measuring in guest $guest"
-	"$here/vm.sh" --kernel "$kernel" "${accel[@]}" --root "$root" --overlay "$overlay" --logs "$out/$name-logs" --timeout "$timeout" \
-		-- "/opt/kwarp/bench/$program $steer ${options[*]@Q}" | tr -d '\r' | split "$records" || status=$?
+	"${machine[@]}" --kernel "$kernel" --root "$root" --overlay "$overlay" --logs "$out/$name-logs" --timeout "$timeout" \
+		-- "/opt/kwarp/bench/$program ${more[*]} ${options[*]@Q}" | tr -d '\r' | split "$records" || status=$?
 	# If nothing was measured, keep the figures of an earlier run.
 	grep -q '"round"' "$records" || return $((status ? status : 1))
 	"$here/results/bench-report.py" collect "$records" "$out/$name.machine" "$out/$name.json" || return 1

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """The guest's part of `make bench`: measures kwarp, siw, rxe and plain TCP ("contenders").
 
-Each contender has its own veth pair from the guest's first network namespace to the namespace
-"far", and an RDMA link at each end (plain TCP has none).  All contenders are set up at the same
-time.  Each kind of traffic (a "cell", see cells.py) is measured on all contenders within seconds.
+Each contender has its own pair of network devices from the near end to the far one (see links.py),
+and an RDMA link at each end (plain TCP has none).  All contenders are set up at the same time.  Each kind of traffic (a "cell", see cells.py) is measured on all contenders within seconds.
 A round measures all cells once; there are several rounds.  So a machine that becomes slower or
 faster during the run affects all contenders alike.
 
@@ -26,9 +25,9 @@ sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from cells import (LIBRARY, all_cells, cannot, depth_of, name_of, short_cells, sleeps, takes_part,
                    unit_of)
+from links import KINDS, difference, make_link, run, sample
 
 TOOLS = os.environ.get("KWARP_TOOLS", "/opt/kwarp/tools")
-FAR = ["ip", "netns", "exec", "far"]
 # name -> type of its links, knobs (settings of a link) and their values
 CONTENDERS = {
     "kwarp": ("kwarp", {"crc": "off"}),
@@ -42,10 +41,6 @@ CONTENDERS = {
 }
 USUAL = ["kwarp", "kwarp-crc", "siw", "rxe", "tcp", "iperf3", LIBRARY]
 GRACE = 20  # seconds that a run may take longer than its measurement
-
-
-def run(*args, check=True, **kwargs):
-    return subprocess.run(args, check=check, text=True, capture_output=True, **kwargs)
 
 
 def emit(record):
@@ -67,8 +62,8 @@ class Failed(Exception):
 class Contender:
     """The network, links and servers of one contender."""
 
-    def __init__(self, name, number):
-        self.name = name
+    def __init__(self, name, number, link, sleep):
+        self.name, self.link, self.sleep = name, link, sleep
         self.type, self.knobs = CONTENDERS[name]
         self.near, self.far = f"{name}0"[-12:], f"{name}1"[-12:]
         self.addr = f"10.9.{number}.2"
@@ -78,35 +73,40 @@ class Contender:
             self.add_links()
         self.start_servers()
 
+    def ends(self):
+        """The words before a command for each end, and its network device."""
+        return ([], self.near), (self.link.far, self.far)
+
     def make_net(self, near_addr):
-        run("ip", "link", "add", self.near, "type", "veth", "peer", "name", self.far, "netns", "far")
-        run("ip", "addr", "add", near_addr + "/24", "dev", self.near)
-        run("ip", "-n", "far", "addr", "add", self.addr + "/24", "dev", self.far)
-        run("ip", "link", "set", self.near, "up")
-        run("ip", "-n", "far", "link", "set", self.far, "up")
+        self.link.add(self.near, self.far)
+        for (where, dev), addr in zip(self.ends(), (near_addr, self.addr)):
+            run(*where, "ip", "addr", "add", addr + "/24", "dev", dev)
+            run(*where, "ip", "link", "set", dev, "up")
 
     def add_links(self):
-        for where, dev in (([], self.near), (FAR, self.far)):
+        for where, dev in self.ends():
             run(*where, "rdma", "link", "add", "r" + dev, "type", self.type, "netdev", dev)
             for knob, value in self.knobs.items():
-                with open(f"/sys/class/infiniband/r{dev}/kwarp/{knob}", "w") as f:
-                    f.write(value)
+                run(*self.link.machine(where), "sh", "-c", f"echo {value} >/sys/class/infiniband/r{dev}/kwarp/{knob}")
 
     def set_mtu(self, mtu):
-        run("ip", "link", "set", self.near, "mtu", str(mtu))
-        run("ip", "-n", "far", "link", "set", self.far, "mtu", str(mtu))
+        self.link.set_mtu(self.near, self.far, mtu)
+
+    def samples(self):
+        ours = (self.type or "").startswith("kwarp")
+        return [sample(self.link, where, dev, "r" + dev if ours else None) for where, dev in self.ends()]
 
     def steer(self):
         """Receive packets on the processor of the program that they are for, as on two machines."""
-        for where, dev, number in (([], self.near, 0), (FAR, self.far, os.cpu_count() - 1)):
+        for (where, dev), number in zip(self.ends(), (0, os.cpu_count() - 1)):
             run(*where, "sh", "-c", f"echo {1 << number:x} >/sys/class/net/{dev}/queues/rx-0/rps_cpus")
 
     def serve(self, port, *command):
         log = open(f"/tmp/{self.name}-{port}.log", "w")
-        self.servers.append(subprocess.Popen([*FAR, *command], stdout=log, stderr=log, stdin=subprocess.DEVNULL,
+        self.servers.append(subprocess.Popen([*self.link.far, *command], stdout=log, stderr=log, stdin=subprocess.DEVNULL,
                                              preexec_fn=SERVER))
         for _ in range(100):
-            if run(*FAR, "ss", "-Hltn", f"src {self.addr} and sport = :{port}").stdout:
+            if run(*self.link.far, "ss", "-Hltn", f"src {self.addr} and sport = :{port}").stdout:
                 return
             time.sleep(0.02 if self.type != "rxe" else 0.005)
         # rxe does not listen on a TCP port. For rxe the loop is a delay of half a second.
@@ -133,7 +133,10 @@ class Contender:
             return measure_iperf(self, cell, seconds)
         if cell["kind"] == "connect":
             return measure_connects(self, cell)
-        return measure_kwbench(self, cell, seconds)
+        before = self.samples()
+        result = measure_kwbench(self, cell, seconds)
+        near, far = map(difference, before, self.samples())
+        return {**result, "near": near, "far": far}
 
 
 class Library:
@@ -183,7 +186,7 @@ def measure_kwbench(who, cell, seconds, grace=GRACE):
     else:
         args += ["-o", cell["op"], "-m", str(cell["size"]), "-t", str(int(seconds * 1000))]
         args += ["-l", "-w", "4"] if cell["kind"] == "latency" else ["-w", str(depth_of(cell))]
-        args += ["-e"] if sleeps(cell) else []
+        args += ["-e"] if who.sleep or sleeps(cell) else []
     return json.loads(client(seconds + grace, f"{TOOLS}/kwbench", *args).stdout)
 
 
@@ -288,16 +291,16 @@ class Bench:
                 self.cell(number, mtu, cell)
 
 
-def make_contenders(names, steer):
+def make_contenders(opt):
     """Make the contenders that work on this kernel.
 
     siw may be missing, and the rxe of some kernels works in one network namespace only.
     """
-    made = []
-    for number, name in enumerate(names, 1):
+    made, link = [], make_link(opt.link)
+    for number, name in enumerate(opt.who, 1):
         try:
-            who = Library() if name == LIBRARY else Contender(name, number)
-            if steer and name != LIBRARY:
+            who = Library() if name == LIBRARY else Contender(name, number, link, opt.sleep)
+            if opt.steer and name != LIBRARY:
                 who.steer()
             if who.type:
                 measure_kwbench(who, {"kind": "rate", "op": "write", "size": 64, "qps": 1}, 0.1,
@@ -326,6 +329,8 @@ def parse():
     p.add_argument("--who", nargs="+", default=USUAL, choices=[*CONTENDERS, LIBRARY])
     p.add_argument("--cells", default="", help="regular expression for names such as 1500-rate-write-65536-1")
     p.add_argument("--steer", action="store_true", help="receive packets of each end on the processor of its program")
+    p.add_argument("--link", choices=KINDS, default="veth", help="how packets get to the far end (links.py)")
+    p.add_argument("--sleep", action="store_true", help="both ends sleep until an event comes, in all cells")
     p.add_argument("--short", action="store_true")
     p.add_argument("--dry-run", action="store_true", help="check the options, and measure nothing")
     opt = p.parse_args()
@@ -343,10 +348,8 @@ def main():
     if opt.dry_run:
         return
     run("modprobe", "rdma_ucm")
-    run("ip", "netns", "add", "far")
-    run("ip", "-n", "far", "link", "set", "lo", "up")
     describe()
-    bench = Bench(opt, make_contenders(opt.who, opt.steer))
+    bench = Bench(opt, make_contenders(opt))
     if not any(who.name == "kwarp" for who in bench.contenders):
         sys.exit("kwarp does not take part: nothing to measure")
     for number in range(opt.rounds):
