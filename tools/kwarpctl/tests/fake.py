@@ -33,8 +33,8 @@ SYN-SENT 0 1 10.98.0.1:40000 10.98.0.9:7174
 """
 COUNTS = """tx_fpdus tx_octets tx_batches tx_blocked tx_no_memory tx_doorbells tx_writes tx_sends
 tx_immediates tx_read_requests tx_read_responses tx_atomic_requests tx_atomic_responses rx_fpdus
-rx_octets rx_runs rx_writes rx_sends rx_immediates rx_read_requests rx_read_responses
-rx_atomic_requests rx_atomic_responses term_sent_rdmap term_sent_ddp term_sent_mpa
+rx_octets rx_runs rx_predicted rx_split rx_writes rx_sends rx_immediates rx_read_requests
+rx_read_responses rx_atomic_requests rx_atomic_responses term_sent_rdmap term_sent_ddp term_sent_mpa
 term_received_rdmap term_received_ddp term_received_mpa term_received_other crc_errors
 marker_errors no_receive streams_lost stashes coalesce_paced coalesce_timeouts cm_connects
 cm_replies cm_rejected cm_retries cm_inbound cm_requests cm_queued cm_refused cm_accepts cm_rejects

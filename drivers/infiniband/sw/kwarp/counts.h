@@ -53,12 +53,16 @@ struct kwarp_tx_stats {
  * @fpdus: FPDUs that were received
  * @octets: octets of payload in these FPDUs
  * @runs: times that received data was taken from TCP, each time the data of one or more packets
+ * @predicted: FPDUs of @fpdus that were processed by their predicted header (engine/rx/series.c)
+ * @split: FPDUs of @fpdus whose payload came in several pieces of memory, or with markers
  * @op: messages received, one count for each RDMAP opcode
  */
 struct kwarp_rx_stats {
 	u64 fpdus;
 	u64 octets;
 	u64 runs;
+	u64 predicted;
+	u64 split;
 	u64 op[KWARP_STATS_OPS];
 };
 

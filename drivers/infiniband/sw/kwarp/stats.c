@@ -63,6 +63,10 @@ struct row {
  * @tx_no_memory: Times that there was no memory for an FPDU.
  * @tx_doorbells: Times that a program has sent in its own system call.
  * @rx_runs: Times that received data was taken from TCP, each time the data of one or more packets.
+ * @rx_predicted: FPDUs in the middle of long messages that were processed by their predicted
+ *	headers, which is the fastest way.
+ * @rx_split: FPDUs whose payload came in several pieces of memory.  Network cards deliver each
+ *	packet in memory of its own, so these are the FPDUs that do not fit a packet.
  * @tx_writes, @rx_writes: RDMA Writes.
  * @tx_sends, @rx_sends: Sends of all four kinds.
  * @tx_immediates, @rx_immediates: Immediate Data (RFC 7306).
@@ -129,6 +133,8 @@ static const struct row rows[] = {
 	{ "rx_fpdus", STREAM, AT(rx.fpdus) },
 	{ "rx_octets", STREAM, AT(rx.octets) },
 	{ "rx_runs", STREAM, AT(rx.runs) },
+	{ "rx_predicted", STREAM, AT(rx.predicted) },
+	{ "rx_split", STREAM, AT(rx.split) },
 	{ "rx_writes", STREAM, AT(rx.op), OP(WRITE) },
 	{ "rx_sends", STREAM, AT(rx.op), SENDS },
 	{ "rx_immediates", STREAM, AT(rx.op), IMMS },

@@ -125,6 +125,8 @@ static const struct place {
 	{ "rx_fpdus", OF(rx.fpdus) },
 	{ "rx_octets", OF(rx.octets) },
 	{ "rx_runs", OF(rx.runs) },
+	{ "rx_predicted", OF(rx.predicted) },
+	{ "rx_split", OF(rx.split) },
 	{ "rx_writes", OF(rx.op[0]) },
 	{ "rx_read_requests", OF(rx.op[1]) },
 	{ "rx_read_responses", OF(rx.op[2]) },

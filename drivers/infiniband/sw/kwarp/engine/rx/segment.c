@@ -397,6 +397,8 @@ void kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len)
 			err = begin_segment(e);
 			break;
 		case KWARP_FPDU_DATA:
+			/* the first piece, and not all of it */
+			e->stats.s.rx.split += n + f->payload_left == f->payload_len;
 			err = kwarp_rx_place(e, piece, n);
 			break;
 		case KWARP_FPDU_DATA_END:

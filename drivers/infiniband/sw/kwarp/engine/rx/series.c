@@ -135,6 +135,7 @@ static void account_fpdu(struct kwarp_engine *e)
 	struct kwarp_oread *r;
 
 	e->stats.s.rx.fpdus++;
+	e->stats.s.rx.predicted++;
 	e->stats.s.rx.octets += rx->fpdu.payload_len;
 	if (!h->tagged) {
 		kwarp_ddp_advance_untagged(&rx->q[h->qn], h, rx->fpdu.payload_len);

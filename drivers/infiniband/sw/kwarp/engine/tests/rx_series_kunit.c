@@ -322,8 +322,12 @@ static void test_series_ends(struct kunit *test)
 	set_bit(KWARP_E_RX_STOP, &e->flags);
 	KUNIT_EXPECT_EQ(test, kwarp_rx_accept_series(e, wire + ends[0], len - ends[0]), 0);
 	clear_bit(KWARP_E_RX_STOP, &e->flags);
+	KUNIT_EXPECT_EQ(test, e->stats.s.rx.predicted, 0);
 	KUNIT_EXPECT_EQ(test, kwarp_rx_accept_series(e, wire + ends[0], ends[1] - ends[0]),
 			ends[1] - ends[0]);
+	KUNIT_EXPECT_EQ(test, e->stats.s.rx.predicted, 1);
+	KUNIT_EXPECT_EQ(test, e->stats.s.rx.split, 1);
+	KUNIT_EXPECT_EQ(test, e->stats.s.rx.fpdus, 2);
 	kwarp_rx_end_run(e);
 	t->mr.valid = false;
 	KUNIT_EXPECT_EQ(test, kwarp_rx_accept_series(e, wire + ends[1], len - ends[1]), 0);
