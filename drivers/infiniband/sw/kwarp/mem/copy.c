@@ -8,6 +8,7 @@
  */
 #include "mr.h"
 
+#include <linux/skbuff.h>
 #include <linux/string.h>
 
 /* Return: index of the piece in which octet @pos of a region with gaps lies, by binary search. */
@@ -91,6 +92,27 @@ void kwarp_mr_write(const struct kwarp_mr *mr, u64 addr, const void *src, u32 le
 		src += n;
 		len -= n;
 	}
+}
+
+/*
+ * Copy @len octets of @skb, from octet @offset on, to address @addr of the region.  The caller has
+ * checked the access and holds a reference.  Context: any.  Return: false if octets of the skb
+ * cannot be read.
+ */
+bool kwarp_mr_write_skb(const struct kwarp_mr *mr, u64 addr, const struct sk_buff *skb, u32 offset,
+			u32 len)
+{
+	while (len) {
+		u32 n;
+		void *dst = find_span(mr, addr, len, &n);
+
+		if (skb_copy_bits(skb, offset, dst, n))
+			return false;
+		addr += n;
+		offset += n;
+		len -= n;
+	}
+	return true;
 }
 
 /*

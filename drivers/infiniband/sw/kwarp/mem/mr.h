@@ -132,6 +132,8 @@ bool kwarp_mr_close(struct kwarp_mr *mr);
 /* copy.c */
 void *kwarp_mr_span(const struct kwarp_mr *mr, u64 addr, u32 want, u32 *len);
 void kwarp_mr_write(const struct kwarp_mr *mr, u64 addr, const void *src, u32 len);
+bool kwarp_mr_write_skb(const struct kwarp_mr *mr, u64 addr, const struct sk_buff *skb, u32 offset,
+			u32 len);
 void kwarp_mr_read(const struct kwarp_mr *mr, u64 addr, void *to, u32 len);
 
 /* atomic.c */

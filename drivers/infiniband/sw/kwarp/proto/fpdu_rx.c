@@ -197,6 +197,17 @@ static enum kwarp_fpdu_event take_data(struct kwarp_fpdu_rx *rx, struct input *i
 	return KWARP_FPDU_DATA_END;
 }
 
+u32 kwarp_fpdu_rx_payload(struct kwarp_fpdu_rx *rx, u32 len)
+{
+	if (rx->step != KWARP_FPDU_S_DATA || rx->markers || !rx->verified)
+		return 0;
+	len = min(len, rx->payload_left);
+	rx->off += len;
+	rx->payload_left -= len;
+	set_step(rx);
+	return len;
+}
+
 static enum kwarp_fpdu_event take_part(struct kwarp_fpdu_rx *rx, struct input *in,
 				       const u8 **data, u32 *dlen)
 {

@@ -138,6 +138,23 @@ enum kwarp_fpdu_event kwarp_fpdu_rx_next(struct kwarp_fpdu_rx *rx,
 					 const u8 **data, u32 *dlen);
 
 /**
+ * kwarp_fpdu_rx_payload - tell the parser of octets of payload that it need not see
+ * @rx: parser
+ * @len: octets of the stream that the caller has
+ *
+ * Context: as kwarp_fpdu_rx_next().
+ * Return: how many of these octets are payload and count as used: the caller places them as those
+ * of a DATA event. 0 if the next octet is not payload, or the stream has markers.
+ */
+u32 kwarp_fpdu_rx_payload(struct kwarp_fpdu_rx *rx, u32 len);
+
+/* Return: octets of payload that the FPDU still has; 0 if its payload has not begun. */
+static inline u32 kwarp_fpdu_rx_payload_left(const struct kwarp_fpdu_rx *rx)
+{
+	return rx->step == KWARP_FPDU_S_DATA ? rx->payload_left : 0;
+}
+
+/**
  * kwarp_fpdu_rx_wire_len - octets that the next FPDU takes on the wire
  * @rx: parser, between FPDUs
  * @head: a copy of the first octets of the FPDU, including a marker before it

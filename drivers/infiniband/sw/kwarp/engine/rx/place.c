@@ -53,12 +53,38 @@ enum kwarp_mem_err kwarp_rx_check_target(struct kwarp_engine *e, u64 addr, int r
 	return err;
 }
 
+/**
+ * struct source - octets to be placed
+ * @data: their address, or NULL if they are in @skb
+ * @skb: skb
+ * @offset: next octet in @skb
+ * @unreadable: result: octets of @skb cannot be read
+ */
+struct source {
+	const u8 *data;
+	const struct sk_buff *skb;
+	u32 offset;
+	bool unreadable;
+};
+
+static __always_inline void copy_from(struct source *from, const struct kwarp_mr *mr, u64 addr, u32 len)
+{
+	if (from->data) {
+		kwarp_mr_write(mr, addr, from->data, len);
+		from->data += len;
+	} else {
+		if (!kwarp_mr_write_skb(mr, addr, from->skb, from->offset, len))
+			from->unreadable = true;
+		from->offset += len;
+	}
+}
+
 /*
  * Check the access and copy one piece. kwarp_mr_begin() keeps the region from being revoked in
  * between.
  */
 static enum kwarp_mem_err place_piece(struct kwarp_engine *e, const struct kwarp_mem_stream *stream,
-				      u32 stag, u64 addr, int rights, const u8 *data, u32 len)
+				      u32 stag, u64 addr, int rights, struct source *from, u32 len)
 {
 	struct kwarp_mr *mr = kwarp_rx_mr(e, stag);
 	enum kwarp_mem_err err;
@@ -68,7 +94,7 @@ static enum kwarp_mem_err place_piece(struct kwarp_engine *e, const struct kwarp
 	kwarp_mr_begin(mr);
 	err = kwarp_mem_check(mr, stag, stream, addr, len, rights);
 	if (err == KWARP_MEM_OK)
-		kwarp_mr_write(mr, addr, data, len);
+		copy_from(from, mr, addr, len);
 	kwarp_mr_end(mr);
 	return err;
 }
@@ -78,7 +104,7 @@ static enum kwarp_mem_err place_piece(struct kwarp_engine *e, const struct kwarp
  * length has been checked. Regions of an SRQ's receive belong to the SRQ's protection domain, which
  * may differ from the QP's.
  */
-static enum kwarp_perr place_receive(struct kwarp_engine *e, const u8 *data, u32 len)
+static enum kwarp_perr place_receive(struct kwarp_engine *e, struct source *from, u32 len)
 {
 	struct kwarp_rx *rx = &e->rx;
 
@@ -87,12 +113,11 @@ static enum kwarp_perr place_receive(struct kwarp_engine *e, const u8 *data, u32
 		u32 n = min(len, s->length - rx->sge_off);
 
 		if (n && place_piece(e, e->recv_mem, s->lkey, s->addr + rx->sge_off,
-				     IB_ACCESS_LOCAL_WRITE, data, n) != KWARP_MEM_OK) {
+				     IB_ACCESS_LOCAL_WRITE, from, n) != KWARP_MEM_OK) {
 			rx->rwqe_status = KWARP_WC_LOC_PROT_ERR;
 			return KWARP_PERR_LOCAL;
 		}
 		rx->sge_off += n;
-		data += n;
 		len -= n;
 		if (rx->sge_off == s->length) {
 			rx->sge++;
@@ -122,13 +147,13 @@ static enum kwarp_perr place_small(struct kwarp_engine *e, const u8 *data, u32 l
  * checked, perhaps in an earlier receive run, the region may have been revoked, and even registered
  * again with fewer rights.
  */
-static enum kwarp_perr place_tagged(struct kwarp_engine *e, const u8 *data, u32 len)
+static __always_inline enum kwarp_perr place_tagged(struct kwarp_engine *e, struct source *from, u32 len)
 {
 	struct kwarp_rx *rx = &e->rx;
 
 	if (likely(rx->sure))
-		kwarp_mr_write(rx->mr, rx->addr, data, len);
-	else if (place_piece(e, &e->mem, rx->fpdu.hdr.stag, rx->addr, rx->rights, data, len) !=
+		copy_from(from, rx->mr, rx->addr, len);
+	else if (place_piece(e, &e->mem, rx->fpdu.hdr.stag, rx->addr, rx->rights, from, len) !=
 		 KWARP_MEM_OK)
 		return KWARP_PERR_DDP_T_STAG;
 	rx->addr += len;
@@ -148,7 +173,9 @@ static enum kwarp_perr place_tagged(struct kwarp_engine *e, const u8 *data, u32 
 enum kwarp_mem_err kwarp_rx_put(struct kwarp_engine *e, u32 stag, u64 addr, const void *data,
 				u32 len)
 {
-	return place_piece(e, &e->mem, stag, addr, IB_ACCESS_LOCAL_WRITE, data, len);
+	struct source from = { .data = data };
+
+	return place_piece(e, &e->mem, stag, addr, IB_ACCESS_LOCAL_WRITE, &from, len);
 }
 
 /**
@@ -161,14 +188,37 @@ enum kwarp_mem_err kwarp_rx_put(struct kwarp_engine *e, u32 stag, u64 addr, cons
  */
 enum kwarp_perr kwarp_rx_place(struct kwarp_engine *e, const u8 *data, u32 len)
 {
+	struct source from = { .data = data };
+
 	switch (e->rx.target) {
 	case KWARP_RXT_RECEIVE:
-		return place_receive(e, data, len);
+		return place_receive(e, &from, len);
 	case KWARP_RXT_TAGGED:
-		return place_tagged(e, data, len);
+		return place_tagged(e, &from, len);
 	case KWARP_RXT_SMALL:
 		return place_small(e, data, len);
 	default:
 		return KWARP_PERR_O_UNSPEC;
 	}
+}
+
+/**
+ * kwarp_rx_place_skb - place a piece of payload that is in an skb, in any number of frags
+ * @e: engine; the target is a receive or a region
+ * @skb: skb
+ * @offset: first octet in @skb
+ * @len: octets
+ *
+ * Return: KWARP_PERR_NONE, or the error for the Terminate; KWARP_PERR_MPA_LOST if octets cannot be
+ * read.
+ */
+enum kwarp_perr kwarp_rx_place_skb(struct kwarp_engine *e, const struct sk_buff *skb, u32 offset,
+				   u32 len)
+{
+	struct source from = { .skb = skb, .offset = offset };
+
+	enum kwarp_perr err = e->rx.target == KWARP_RXT_TAGGED ? place_tagged(e, &from, len) :
+								 place_receive(e, &from, len);
+
+	return unlikely(from.unreadable) ? KWARP_PERR_MPA_LOST : err;
 }

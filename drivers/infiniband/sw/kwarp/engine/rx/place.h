@@ -5,6 +5,8 @@
 #include "../types.h"
 
 enum kwarp_perr kwarp_rx_place(struct kwarp_engine *e, const u8 *data, u32 len);
+enum kwarp_perr kwarp_rx_place_skb(struct kwarp_engine *e, const struct sk_buff *skb, u32 offset,
+				   u32 len);
 enum kwarp_mem_err kwarp_rx_put(struct kwarp_engine *e, u32 stag, u64 addr, const void *data,
 				u32 len);
 enum kwarp_mem_err kwarp_rx_check_target(struct kwarp_engine *e, u64 addr, int rights);

@@ -421,6 +421,36 @@ void kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len)
 }
 
 /**
+ * kwarp_rx_feed_skb - place the rest of a segment's payload, or some of it, from an skb
+ * @e: engine
+ * @skb: skb
+ * @offset: octet of @skb where the stream goes on
+ * @len: octets of @skb that may be used
+ *
+ * For a segment that lies in many pieces of memory this costs less than kwarp_rx_feed() for each.
+ *
+ * Context: socket lock held.
+ * Return: octets used; 0 if kwarp_rx_feed() has to process the next octet.
+ */
+u32 kwarp_rx_feed_skb(struct kwarp_engine *e, const struct sk_buff *skb, u32 offset, u32 len)
+{
+	enum kwarp_perr err;
+
+	if (test_bit(KWARP_E_RX_STOP, &e->flags) ||
+	    (e->rx.target != KWARP_RXT_TAGGED && e->rx.target != KWARP_RXT_RECEIVE))
+		return 0;
+	len = kwarp_fpdu_rx_payload(&e->rx.fpdu, len);
+	if (!len)
+		return 0;
+	err = kwarp_rx_place_skb(e, skb, offset, len);
+	if (unlikely(err == KWARP_PERR_MPA_LOST))
+		kwarp_engine_lost(e);
+	else if (unlikely(err != KWARP_PERR_NONE))
+		rx_fail(e, err);
+	return len;
+}
+
+/**
  * kwarp_rx_end_run - end a receive run: tcp_read_sock() has returned
  * @e: engine
  *

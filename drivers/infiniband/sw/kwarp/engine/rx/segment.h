@@ -5,6 +5,7 @@
 #include "../types.h"
 
 void kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len);
+u32 kwarp_rx_feed_skb(struct kwarp_engine *e, const struct sk_buff *skb, u32 offset, u32 len);
 bool kwarp_rx_end_run(struct kwarp_engine *e);
 
 #endif /* KWARP_ENGINE_RX_SEGMENT_H */

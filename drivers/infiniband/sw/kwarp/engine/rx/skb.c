@@ -395,6 +395,27 @@ static u32 next_piece(struct pieces *p, u32 used, u32 len, const u8 **data)
 	return min(n, len - used);
 }
 
+/*
+ * Place payload of the FPDU that was begun, as far as it is in this skb: if packets came in memory
+ * of their own, this is cheaper than to feed each piece. Return: octets used; 0: none can be used.
+ */
+static u32 feed_payload(struct kwarp_engine *e, const struct sk_buff *skb, u32 offset, u32 len,
+			struct reader *r, u32 *there)
+{
+	u32 n;
+
+	/* rx.skip: the parser is ahead of the stream, by the head that it got from the copy. */
+	if (e->rx.skip)
+		return 0;
+	n = kwarp_rx_feed_skb(e, skb, offset, len);
+	if (n && e->rx.fpdu.check_crc) {
+		e->rx.ahead -= n;
+		*there -= n;
+		reader_skip(r, n);
+	}
+	return n;
+}
+
 /**
  * kwarp_rx_skb - process octets of an skb
  * @e: engine
@@ -431,6 +452,15 @@ int kwarp_rx_skb(struct kwarp_engine *e, const struct sk_buff_head *queue,
 	skb_prepare_seq_read(skb, offset, offset + len, &pieces.st);
 	while (used < len) {
 		n = next_piece(&pieces, used, len, &data);
+		if (n < PAGE_SIZE && n < kwarp_fpdu_rx_payload_left(&e->rx.fpdu)) {
+			/* At least @n octets: skb_seq_read() does not go back. */
+			took = feed_payload(e, skb, offset + used, len - used, &r, &there);
+			used += took;
+			if (took) {
+				pieces.n = 0;
+				continue;
+			}
+		}
 		if (!n) {
 			/* The payload is in device memory (devmem TCP) and cannot be parsed. */
 			kwarp_engine_lost(e);

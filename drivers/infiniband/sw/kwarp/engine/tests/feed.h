@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A function that suites use in place of kwarp_rx_feed(): it runs the real parser, and calls
- * callbacks of the suite for payload and for ends of FPDUs.
+ * Functions that suites use in place of kwarp_rx_feed() and kwarp_rx_feed_skb(): they run the real
+ * parser, and call callbacks of the suite for payload and for ends of FPDUs.
  */
 #ifndef KWARP_TEST_FEED_H
 #define KWARP_TEST_FEED_H
+
+#include <linux/skbuff.h>
 
 #include "../engine.h"
 
@@ -38,6 +40,23 @@ static void feed(struct kwarp_engine *e, const u8 *data, size_t len,
 			set_bit(KWARP_E_RX_STOP, &e->flags);
 		}
 	}
+}
+
+static u32 feed_skb(struct kwarp_engine *e, const struct sk_buff *skb, u32 offset, u32 len,
+		    const struct feed_sink *sink)
+{
+	u32 n = kwarp_fpdu_rx_payload(&e->rx.fpdu, len), done, k;
+	u8 octets[256];
+
+	for (done = 0; done < n; done += k) {
+		k = min_t(u32, n - done, sizeof(octets));
+		if (skb_copy_bits(skb, offset + done, octets, k)) {
+			kwarp_engine_lost(e);
+			break;
+		}
+		sink->payload(e, octets, k);
+	}
+	return n;
 }
 
 #endif /* KWARP_TEST_FEED_H */

@@ -11,11 +11,13 @@
 /* Rename this suite's functions: other suites of this module define the same names. */
 #define kwarp_rx_init		ext_rx_init
 #define kwarp_rx_feed		ext_rx_feed
+#define kwarp_rx_feed_skb	ext_rx_feed_skb
 #define kwarp_rx_end_run	ext_rx_end_run
 #define kwarp_rx_eof		ext_rx_eof
 #define kwarp_rx_hear		ext_rx_hear
 #define kwarp_rx_accept_series	ext_rx_accept_series
 #define kwarp_rx_place		ext_rx_place
+#define kwarp_rx_place_skb	ext_rx_place_skb
 #define kwarp_rx_put		ext_rx_put
 #define kwarp_rx_mr		ext_rx_mr
 #define kwarp_rx_check_target	ext_rx_check_target

@@ -93,11 +93,16 @@ size_t kwarp_rx_accept_series(struct kwarp_engine *e, const u8 *data, size_t len
 	return 0;
 }
 
+static const struct feed_sink sink = { .payload = got_payload, .fpdu = got_fpdu };
+
 void kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len)
 {
-	static const struct feed_sink sink = { .payload = got_payload, .fpdu = got_fpdu };
-
 	feed(e, data, len, &sink);
+}
+
+u32 kwarp_rx_feed_skb(struct kwarp_engine *e, const struct sk_buff *skb, u32 offset, u32 len)
+{
+	return feed_skb(e, skb, offset, len, &sink);
 }
 
 /* ----------------------------------------------------------------- the stream */

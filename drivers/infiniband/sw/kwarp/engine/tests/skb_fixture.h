@@ -14,6 +14,7 @@
 
 /* Rename this suite's functions: other suites of this module define the same names. */
 #define kwarp_rx_feed		skb_rx_feed
+#define kwarp_rx_feed_skb	skb_rx_feed_skb
 #define kwarp_rx_accept_series	skb_rx_accept_series
 #define kwarp_engine_lost	skb_engine_lost
 #define kwarp_tcp_charge	skb_sock_charge

@@ -11,6 +11,7 @@
 #include <linux/workqueue.h>
 
 #define kwarp_rx_feed		sock_rx_feed
+#define kwarp_rx_feed_skb	sock_rx_feed_skb
 #define kwarp_rx_accept_series	sock_rx_accept_series
 #define kwarp_rx_end_run	sock_rx_end_run
 #define kwarp_rx_eof		sock_rx_eof
@@ -31,6 +32,7 @@
 #define kwarp_tcp_uncharge	real_tcp_uncharge
 #define kwarp_tcp_shutdown	real_tcp_shutdown
 #define kwarp_tcp_writable	real_tcp_writable
+#define kwarp_tcp_ack		real_tcp_ack
 #define kwarp_tcp_emss		real_tcp_emss
 #define kwarp_tcp_window	real_tcp_window
 #define kwarp_tcp_packet	real_tcp_packet
