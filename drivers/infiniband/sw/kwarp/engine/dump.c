@@ -129,9 +129,8 @@ static void dump_tcp(const struct sock *sk, struct seq_file *m)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 
-	seq_printf(m, "  tcp state %u err %d rcv_nxt %u copied %u window %u rcvlowat %d\n",
-		   sk->sk_state, sk->sk_err, tp->rcv_nxt, tp->copied_seq, tp->rcv_wnd,
-		   sk->sk_rcvlowat);
+	seq_printf(m, "  tcp state %u err %d rcv_nxt %u copied %u window %u\n",
+		   sk->sk_state, sk->sk_err, tp->rcv_nxt, tp->copied_seq, tp->rcv_wnd);
 	seq_printf(m, "  tcp snd_una %u snd_nxt %u written %u window %u queued %d of %d\n",
 		   tp->snd_una, tp->snd_nxt, tp->write_seq, tp->snd_wnd, sk->sk_wmem_queued,
 		   sk->sk_sndbuf);

@@ -3,7 +3,8 @@
  * The callbacks of the stream's TCP socket.
  *
  * Inbound octets are processed in the sk_data_ready callback, that is in softirq or when the
- * process that owns the socket handles its backlog, and in kwarp_sock_drain(). All of these hold
+ * process that owns the socket handles its backlog, in a tasklet (read_rest()), and in
+ * kwarp_sock_drain(). All of these hold
  * the socket lock, which therefore serialises the receive side. Answers and other octets that
  * become due are sent from the same call, unless a process owns the socket: then the transmit work
  * item sends. After the octets, the socket's state shows whether a FIN or an error has come. The
@@ -27,6 +28,7 @@
 #include "rx/skb.h"
 #include "rx/stash.h"
 #include "rx/stream.h"
+#include "tcp.h"
 #include "tx/run.h"
 #include "../wq.h"
 
@@ -60,20 +62,6 @@ static int read_actor(read_descriptor_t *desc, struct sk_buff *skb,
 static enum kwarp_tx_from callback_may_send(const struct sock *sk)
 {
 	return sock_owned_by_user_nocheck(sk) ? KWARP_TX_FROM_ANY : KWARP_TX_FROM_SOCKET;
-}
-
-/*
- * SO_RCVLOWAT is set to the length of the FPDU whose beginning stays in the receive queue: TCP
- * calls data_ready when the FPDU is complete, and until then sends ACKs without waiting for us to
- * read. TCP also calls data_ready when it cannot keep more, see out_of_room().
- */
-static void set_lowat(struct kwarp_engine *e, struct sock *sk)
-{
-	int want = max_t(u32, e->rx.want, 1);
-
-	/* select() reads the field without a lock. */
-	if (sk->sk_rcvlowat != want)
-		WRITE_ONCE(sk->sk_rcvlowat, want);
 }
 
 /*
@@ -198,7 +186,6 @@ static void drain_locked(struct kwarp_engine *e, struct sock *sk)
 	tcp_read_sock(sk, &desc, read_actor);
 	if (unlikely(e->rx.stash.buf))
 		kwarp_rx_free_stash(e);
-	set_lowat(e, sk);
 	if (unlikely(e->stash_wait.waits) && !out_of_room(e, sk) && !rest_is_late(e, sk))
 		end_stash_wait(e);
 	if (kwarp_rx_end_run(e))
@@ -219,6 +206,60 @@ static void drain_atomic(struct kwarp_engine *e, struct sock *sk)
 		wait_for_rest(e, sk);
 }
 
+/*
+ * Are unread octets in the middle of a message, so that nobody waits for them? Packets come in
+ * bursts, and reading once for a burst costs less than reading each packet, mainly because TCP sends
+ * an ACK after each read. So these octets are read when the softirq has handled all packets that it
+ * has. If a message of several FPDUs ends among them, its end waits as long.
+ */
+static bool may_wait(const struct kwarp_engine *e, const struct sock *sk)
+{
+	const struct kwarp_fpdu_rx *f = &e->rx.fpdu;
+	u32 have = tcp_sk(sk)->rcv_nxt - tcp_sk(sk)->copied_seq;
+
+	return have && (have < (f->check_crc ? e->rx.want : kwarp_fpdu_rx_payload_left(f)) ||
+			kwarp_fpdu_rx_in_message(f));
+}
+
+/* Process what the socket holds. If an incomplete FPDU stays there, acknowledge it. */
+static void drain_and_ack(struct kwarp_engine *e, struct sock *sk)
+{
+	drain_atomic(e, sk);
+	if (e->rx.want)
+		kwarp_tcp_ack(sk);
+}
+
+/* Tasklet: process octets in the middle of a message. */
+static void read_rest(struct tasklet_struct *tasklet)
+{
+	struct kwarp_engine *e = from_tasklet(e, tasklet, read_rest);
+	struct sock *sk = e->sock->sk;
+
+	bh_lock_sock(sk);
+	read_lock(&sk->sk_callback_lock);
+	/* kwarp_sock_remove() reads everything. */
+	if (sk->sk_user_data == e) {
+		if (sock_owned_by_user(sk))
+			e->ops->poll(e);
+		else
+			drain_and_ack(e, sk);
+	}
+	read_unlock(&sk->sk_callback_lock);
+	bh_unlock_sock(sk);
+}
+
+/*
+ * Process octets in the middle of a message when the burst of packets has come. In the backlog of a
+ * process they have come already, and the process has the socket.
+ */
+static void wait_for_burst(struct kwarp_engine *e, struct sock *sk)
+{
+	if (sock_owned_by_user_nocheck(sk))
+		drain_and_ack(e, sk);
+	else
+		tasklet_schedule(&e->read_rest);
+}
+
 static void engine_data_ready(struct sock *sk)
 {
 	struct kwarp_engine *e;
@@ -226,8 +267,12 @@ static void engine_data_ready(struct sock *sk)
 	kwarp_trace_data_ready(sk);
 	read_lock_bh(&sk->sk_callback_lock);
 	e = sk->sk_user_data;
-	if (e)
-		drain_atomic(e, sk);
+	if (e) {
+		if (!may_wait(e, sk))
+			drain_atomic(e, sk);
+		if (may_wait(e, sk))
+			wait_for_burst(e, sk);
+	}
 	read_unlock_bh(&sk->sk_callback_lock);
 }
 
@@ -293,7 +338,6 @@ int kwarp_sock_install(struct kwarp_engine *e, struct socket *sock)
 		e->saved.write_space = sk->sk_write_space;
 		e->saved.state_change = sk->sk_state_change;
 		e->saved.error_report = sk->sk_error_report;
-		e->saved.rcvlowat = sk->sk_rcvlowat;
 		sk->sk_user_data = e;
 		sk->sk_data_ready = engine_data_ready;
 		sk->sk_write_space = engine_write_space;
@@ -333,10 +377,10 @@ void kwarp_sock_remove(struct kwarp_engine *e)
 	sk->sk_write_space = e->saved.write_space;
 	sk->sk_state_change = e->saved.state_change;
 	sk->sk_error_report = e->saved.error_report;
-	WRITE_ONCE(sk->sk_rcvlowat, e->saved.rcvlowat);
 	write_unlock_bh(&sk->sk_callback_lock);
 	release_sock(sk);
-	/* Callbacks may have queued it until now. */
+	/* Callbacks may have scheduled these until now. */
+	tasklet_kill(&e->read_rest);
 	cancel_delayed_work_sync(&e->stash_wait.work);
 }
 
@@ -363,6 +407,8 @@ void kwarp_sock_drain(struct kwarp_engine *e)
 	} else if (unlikely(may_drop_rest(e, sk))) {
 		wait_for_rest(e, sk);
 	}
+	if (e->rx.want)
+		kwarp_tcp_ack(sk);
 	release_sock(sk);
 }
 
@@ -372,4 +418,5 @@ void kwarp_sock_drain(struct kwarp_engine *e)
 void kwarp_sock_init(struct kwarp_engine *e)
 {
 	INIT_DELAYED_WORK(&e->stash_wait.work, stash_again);
+	tasklet_setup(&e->read_rest, read_rest);
 }

@@ -208,6 +208,25 @@ bool kwarp_tcp_try_call_locked(struct socket *sock, void (*fn)(struct kwarp_engi
 	return ours;
 }
 
+/**
+ * kwarp_tcp_ack - acknowledge what was received and not read
+ * @sk: TCP socket
+ *
+ * TCP sends an ACK when octets are read. If octets stay in the receive queue, the peer, whose
+ * congestion window may be full, must not have to wait for TCP's timer: from more than one full
+ * segment on an ACK is sent now (RFC 9293 section 3.8.6.3).
+ *
+ * Context: socket lock held.
+ */
+void kwarp_tcp_ack(struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	if (inet_csk_ack_scheduled(sk) &&
+	    tp->rcv_nxt - tp->rcv_wup > inet_csk(sk)->icsk_ack.rcv_mss)
+		kwarp_send_ack(sk);
+}
+
 /* Send a FIN after all octets that TCP has accepted. */
 void kwarp_tcp_shutdown(struct socket *sock)
 {

@@ -6,6 +6,7 @@
 
 struct kwarp_engine;
 struct msghdr;
+struct sock;
 struct socket;
 
 int kwarp_tcp_send(struct socket *sock, struct msghdr *msg, bool locked);
@@ -15,6 +16,7 @@ bool kwarp_tcp_try_call_locked(struct socket *sock, void (*fn)(struct kwarp_engi
 			       struct kwarp_engine *e);
 bool kwarp_tcp_call_locked(struct socket *sock, void (*fn)(struct kwarp_engine *e),
 			   struct kwarp_engine *e);
+void kwarp_tcp_ack(struct sock *sk);
 void kwarp_tcp_shutdown(struct socket *sock);
 bool kwarp_tcp_writable(struct socket *sock);
 u32 kwarp_tcp_emss(const struct socket *sock);

@@ -13,6 +13,7 @@
 #define KWARP_ENGINE_TYPES_H
 
 #include <linux/bitops.h>
+#include <linux/interrupt.h>
 #include <linux/lockdep.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
@@ -102,7 +103,8 @@ enum kwarp_engine_flag {
  * @stash_wait.seq: TCP's sequence number up to which octets had been read when the engine began to
  *	wait for the rest of an FPDU that TCP may drop; under the socket lock
  * @stash_wait.late: until when, in jiffies; under the socket lock
- * @saved: socket callbacks and settings as they were before kwarp_sock_install()
+ * @read_rest: tasklet that reads octets in the middle of a message (sock.c)
+ * @saved: socket callbacks as they were before kwarp_sock_install()
  *
  * Everything from @kdev to @ops is immutable after kwarp_engine_wire(), except the list of memory
  * windows in @mem.
@@ -140,12 +142,12 @@ struct kwarp_engine {
 		unsigned long late;
 	} stash_wait;
 
+	struct tasklet_struct read_rest;
 	struct {
 		void (*data_ready)(struct sock *sk);
 		void (*write_space)(struct sock *sk);
 		void (*state_change)(struct sock *sk);
 		void (*error_report)(struct sock *sk);
-		int rcvlowat;
 	} saved;
 };
 

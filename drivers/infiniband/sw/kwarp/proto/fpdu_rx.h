@@ -213,4 +213,10 @@ static inline bool kwarp_fpdu_rx_idle(const struct kwarp_fpdu_rx *rx)
 	       !kwarp_fpdu_rx_lone_marker(rx);
 }
 
+/* Return: true between two FPDUs of one message. */
+static inline bool kwarp_fpdu_rx_in_message(const struct kwarp_fpdu_rx *rx)
+{
+	return rx->step == KWARP_FPDU_S_HEAD && !rx->have && !rx->hdr.last && rx->payload_len;
+}
+
 #endif /* KWARP_PROTO_FPDU_RX_H */

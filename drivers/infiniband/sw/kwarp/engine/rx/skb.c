@@ -10,8 +10,8 @@
  * An FPDU is processed in these steps:
  *
  * 1. its first octets are copied, and its length is read from the copy;
- * 2. if it is not complete, rx.want is set to its length, and it stays with TCP (sock.c makes TCP
- *    call data_ready when it is complete); the copy is dropped;
+ * 2. if it is not complete, rx.want is set to its length, and it stays with TCP; the copy is
+ *    dropped;
  * 3. its trailer is copied, the CRC is computed over the copy of its head and over the rest in
  *    place, and compared;
  * 4. the parser gets the head from the copy and the rest in place.

@@ -46,11 +46,8 @@ static void test_stream(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, skb_queue_empty(&t->ours->sk->sk_receive_queue));
 }
 
-/*
- * An incomplete FPDU stays with TCP, which calls data_ready when the FPDU is complete, and not
- * before: the socket's low-water mark (sk_rcvlowat) is the length of the FPDU.
- */
-static void test_lowat(struct kunit *test)
+/* An incomplete FPDU stays with TCP, which acknowledges it, until it is complete. */
+static void test_incomplete(struct kunit *test)
 {
 	struct sock_test *t = test->priv;
 	struct sock *sk;
@@ -61,13 +58,11 @@ static void test_lowat(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, sock_send_now(t, 0, 1, 0), 1);
 	KUNIT_ASSERT_EQ(test, sock_send_now(t, 1, 999, 0), 999);
 	kwarp_sock_drain(&t->e);
-	KUNIT_EXPECT_EQ(test, sk->sk_rcvlowat, t->len);
 	KUNIT_EXPECT_EQ(test, t->e.rx.want, t->len);
 	KUNIT_EXPECT_EQ(test, tcp_sk(sk)->rcv_nxt - tcp_sk(sk)->copied_seq, 1000);
 	KUNIT_EXPECT_EQ(test, t->octets, 0);
 	KUNIT_ASSERT_EQ(test, sock_send_now(t, 1000, t->len - 1000, 0), t->len - 1000);
 	KUNIT_EXPECT_TRUE(test, soon(&t->ends));
-	KUNIT_EXPECT_EQ(test, sk->sk_rcvlowat, 1);
 	KUNIT_EXPECT_EQ(test, t->octets, 5000 - 14);
 	KUNIT_EXPECT_EQ(test, t->polls, 0);
 }
@@ -84,11 +79,9 @@ static void test_give_back(struct kunit *test)
 	sock_add_fpdu(t, 5000);
 	KUNIT_ASSERT_EQ(test, sock_send_now(t, 0, 100, 0), 100);
 	kwarp_sock_drain(&t->e);
-	KUNIT_EXPECT_NE(test, t->ours->sk->sk_rcvlowat, 1);
 	set_bit(KWARP_E_RX_STOP, &t->e.flags);
 	kwarp_sock_remove(&t->e);
 	t->e.sock = NULL;
-	KUNIT_EXPECT_EQ(test, t->ours->sk->sk_rcvlowat, 1);
 	KUNIT_EXPECT_TRUE(test, skb_queue_empty(&t->ours->sk->sk_receive_queue));
 	KUNIT_EXPECT_NULL(test, t->ours->sk->sk_user_data);
 }
@@ -244,7 +237,7 @@ static void test_packet(struct kunit *test)
 
 static struct kunit_case sock_cases[] = {
 	KUNIT_CASE_SLOW(test_stream),
-	KUNIT_CASE(test_lowat),
+	KUNIT_CASE(test_incomplete),
 	KUNIT_CASE(test_give_back),
 	KUNIT_CASE(test_taken),
 	KUNIT_CASE(test_fin_behind),
