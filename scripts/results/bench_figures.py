@@ -35,7 +35,8 @@ class Figures:
 
     def values(self, metric, *key):
         """Values of one cell by round: {round: value}."""
-        return {r: metric(run, key[4]) for r, run in self.runs(*key).items()}
+        found = {r: metric(run, key[4]) for r, run in self.runs(*key).items()}
+        return {r: value for r, value in found.items() if value is not None}
 
     def mtus(self):
         return sorted({k[0] for k in self.cells})
@@ -76,6 +77,40 @@ def cpu_per_gib(run, size):
 
 def cpu_per_message(run, size):
     return run["busy"] / run["ops"] * 1e6
+
+
+def receiver_of(run):
+    """What the end did that received the payload: {name: value}, see difference() of links.py."""
+    return max((run[end] for end in ("near", "far") if end in run), key=lambda end: end["received"], default={})
+
+
+def sender_of(run):
+    return min((run[end] for end in ("near", "far") if end in run), key=lambda end: end["received"], default={})
+
+
+def receiver_cpu(run, size):
+    """Processor time of the receiving machine, seconds per GiB that came by the link."""
+    receiver = receiver_of(run)
+    return receiver["cpu"] / receiver["received"] * GIB if receiver.get("cpu") else None
+
+
+def sender_cpu(run, size):
+    sender = sender_of(run)
+    return sender["cpu"] / receiver_of(run)["received"] * GIB if sender.get("cpu") else None
+
+
+def share_of(counter):
+    """Share of the FPDUs, in per cent, that this counter has counted."""
+    def share(run, size):
+        receiver = receiver_of(run)
+        return 100 * receiver[counter] / receiver["rx_fpdus"] if receiver.get("rx_fpdus") else None
+    return share
+
+
+def fpdus_each(run, size):
+    """FPDUs per 64 KiB that came by the link."""
+    receiver = receiver_of(run)
+    return receiver["rx_fpdus"] / receiver["received"] * 65536 if receiver.get("rx_fpdus") else None
 
 
 def memory_each(run, size):

@@ -3,9 +3,9 @@
 import statistics
 
 from bench_figures import (LIBRARY, MIB, NAMES, OPS, PLAIN, bandwidth, cpu_per_gib, cpu_per_message,
-                           crc_bound, instructions, median_latency, memory_each, octets, rate,
-                           rate_key, ratios, show, sizes, tail_latency, thousands, values_of,
-                           went_wrong)
+                           crc_bound, fpdus_each, instructions, median_latency, memory_each, octets,
+                           rate, rate_key, ratios, receiver_cpu, sender_cpu, share_of, show, sizes,
+                           tail_latency, thousands, values_of, went_wrong)
 from bench_plots import plot_bars, plot_sizes
 from bench_targets import COUNTED, targets
 
@@ -70,8 +70,8 @@ def section_rates(fig, mtu):
 
 
 def section_instructions(fig, mtu):
-    """Instructions of both ends, kernel and programs. Only the guest icount counts these."""
-    if fig.name != COUNTED:
+    """Instructions of both ends, kernel and programs. Only some guests count these."""
+    if not fig.name.startswith(COUNTED):
         return
     yield f"### Thousands of instructions per message, one queue pair, MTU {mtu}"
     yield ""
@@ -150,6 +150,34 @@ def section_cpu(fig, mtu):
     yield from table(head_of(fig, "user and kernel"), rows)
 
 
+def section_machines(fig, mtu):
+    """Processor time of the sender and of the receiver apart, if they are two machines."""
+    rows = [row_of(fig, metric, mtu, f"{op} {octets(size)}, {end}", "rate", op, size, 1)
+            for op in OPS for size in sizes(fig) if size >= 65536
+            for end, metric in (("sender", sender_cpu), ("receiver", receiver_cpu))]
+    if any(cell != "–" for row in rows for cell in row[1:]):
+        yield f"### Processor time of each machine, s per GiB, MTU {mtu}"
+        yield ""
+        yield from table(head_of(fig, "user and kernel"), rows)
+
+
+def section_paths(fig, mtu):
+    """How FPDUs were received. A counter that is 0 is left out."""
+    ours = [who for who in fig.contenders() if who.startswith("kwarp")]
+    rows = []
+    for op in OPS:
+        for size in sizes(fig):
+            for what, metric in (("FPDUs per 64 KiB", fpdus_each), ("% predicted", share_of("rx_predicted")),
+                                 ("% in several pieces", share_of("rx_split"))):
+                found = [values_of(fig, metric, mtu, who, "rate", op, size, 1) for who in ours]
+                if any(value for values in found for value in values.values()):
+                    rows.append([f"{op} {octets(size)}: {what}", *map(show, found)])
+    if rows:
+        yield f"### How FPDUs were received, MTU {mtu}"
+        yield ""
+        yield from table(["one queue pair", *(NAMES[who] for who in ours)], rows)
+
+
 def section_crc(fig):
     yield "### CRC32c"
     yield ""
@@ -225,7 +253,7 @@ def sections(fig):
         yield ""
     for mtu in fig.mtus():
         for section in (section_instructions, section_rates, section_qps, section_latency,
-                        section_rfc7306, section_cpu):
+                        section_rfc7306, section_cpu, section_machines, section_paths):
             yield from section(fig, mtu)
     yield from section_crc(fig)
     yield from section_connections(fig)

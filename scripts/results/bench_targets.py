@@ -5,12 +5,14 @@ A cell has the results of one kind of traffic: a program or device, an operation
 Each cell is measured once in each round, so each has one result for each round.
 """
 from bench_figures import (OPS, bandwidth, cpu_per_gib, crc_bound, median_latency, octets, rate,
-                           rate_key, ratios, tail_latency)
+                           rate_key, ratios, receiver_cpu, tail_latency)
 
 TCP = rate_key("tcp", "stream")
 IPERF = rate_key("iperf3", "stream")
 ONE, STEER, STOCK = "uml-up", "uml-steer", "6.12"
+# Guests whose clock counts instructions: their names begin with this.
 COUNTED = "icount"
+NIC, GRO, TWO, TWO_TSO = "icount-nic", "icount-gro", "two", "two-tso"
 
 
 class Target:
@@ -70,6 +72,16 @@ def targets_of_bandwidth():
         yield CrcTarget(mtu)
 
 
+def targets_of_links():
+    """Messages of 64 KiB on links that deliver packets as network cards do, against TCP there."""
+    for op in OPS:
+        yield Target(f"{op}-64k-tcp-link", {NIC: 0.8, GRO: 0.8, TWO: 1.1, TWO_TSO: 1.3}, 1500, bandwidth,
+                     rate_key("kwarp", op), TCP)
+        yield Target(f"{op}-64k-crc-tcp-link", {NIC: 0.59, GRO: 0.59}, 1500, bandwidth, rate_key("kwarp-crc", op), TCP)
+    yield Target("write-receiver-cpu-tcp-link", {TWO: 1.1, TWO_TSO: 1.1}, 1500, receiver_cpu, rate_key("kwarp", "write"),
+                 TCP, most=True)
+
+
 def targets_of_messages():
     """Rate and latency of messages of 64 octets."""
     for op, goal in (("write", 12), ("read", 15), ("send", 6)):
@@ -98,5 +110,6 @@ def targets_of_many():
 
 def targets():
     yield from targets_of_bandwidth()
+    yield from targets_of_links()
     yield from targets_of_messages()
     yield from targets_of_many()
