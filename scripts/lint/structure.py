@@ -14,8 +14,8 @@
 # - Compat: the files in scripts/kernel/probes are probes: KWARP_HAVE_NAME is defined if NAME.c
 #   compiles for a kernel. Only compat.h may test KWARP_HAVE_*, and it must test each of them. No
 #   file may test a version number.
-# - Sizes: no source, test, test program or script may have more lines than LIMITS, not counting
-#   tables in C. structure.conf lists the exceptions.
+# - Sizes: no source or script may have more lines than LIMITS. In C, lines of code count, except
+#   tables, and unit tests have no limit. structure.conf lists the exceptions.
 #
 # check-layers.sh checks the layers, and the calls between the objects of a built module.
 """Check circles, functions without callers, compat, and sizes."""
@@ -35,7 +35,7 @@ PROBES = pathlib.PurePath("scripts/kernel/probes")
 EXCEPTIONS = pathlib.PurePath("scripts/lint/structure.conf")
 
 # Largest number of lines of a file. A table (an initializer at the outermost level) does not count.
-LIMITS = {"header": 200, "source": 450, "script": 450}
+LIMITS = {"header": 300, "source": 800, "script": 450}
 
 COMMENT_OR_STRING = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""",
                                re.DOTALL)
@@ -165,9 +165,11 @@ class File:
         return "header" if self.is_header else "source"
 
     def length(self):
-        """Number of lines outside of tables."""
-        code = "\n".join(self.code.splitlines())
-        return len(self.lines) - sum(t.count("\n") + 1 for t in TABLE.findall(code))
+        """Number of lines of code outside of tables; 0 for unit tests."""
+        if self.is_test:
+            return 0
+        code = TABLE.sub("", "\n".join(self.code.splitlines()))
+        return sum(bool(line.strip()) for line in code.splitlines())
 
 
 class Tree:
@@ -309,7 +311,7 @@ def check_sizes(tree, exceptions):
     """Findings about files that are too long and not among the exceptions."""
     for file in tree.files:
         if file.length() > LIMITS[file.kind] and str(file.path) not in exceptions:
-            yield (f"{file.path}: {file.length()} lines outside of tables, "
+            yield (f"{file.path}: {file.length()} lines of code outside of tables, "
                    f"{LIMITS[file.kind]} are allowed")
 
 
