@@ -35,17 +35,21 @@ static LIST_HEAD(accounts);
 static DEFINE_MUTEX(lock);		/* accounts; no allocation under it */
 
 /*
- * The user who pays. In a user namespace this is its owner: a user may have thousands of IDs in a
- * namespace of his own. Root makes namespaces for others, to each of whom it gives IDs of his own.
+ * The user who pays. A user may have thousands of IDs in a user namespace of his own, so its owner
+ * pays. Root makes namespaces for others (containers): there the namespace's own root pays.
  */
 static kuid_t paying_user(void)
 {
-	const struct user_namespace *ns = current_user_ns();
-	kuid_t uid = current_uid();
+	struct user_namespace *ns = current_user_ns();
+	kuid_t uid = current_uid(), root;
 
-	for (; ns != &init_user_ns; ns = ns->parent)
+	for (; ns != &init_user_ns; ns = ns->parent) {
+		root = make_kuid(ns, 0);
 		if (!uid_eq(ns->owner, GLOBAL_ROOT_UID))
 			uid = ns->owner;
+		else if (uid_valid(root))
+			uid = root;
+	}
 	return uid;
 }
 
