@@ -39,10 +39,15 @@
  * all.
  */
 #define STASH_WAITS	8
-/* If the rest of an FPDU has not come after this time, TCP has perhaps dropped it. */
+/* If nothing of the rest of an FPDU has come for this time, TCP has perhaps dropped it. */
 #define STASH_LATE_MS	20
+/* Octets after which a receive run ends, because others wait for the socket lock. */
+#define RUN_OCTETS	(256 << 10)
 
-/* Actor for tcp_read_sock(). Octets that it does not use stay in the receive queue. */
+/*
+ * Actor for tcp_read_sock(). Octets that it does not use stay in the receive queue. desc->count is
+ * what is left of RUN_OCTETS.
+ */
 static int read_actor(read_descriptor_t *desc, struct sk_buff *skb,
 		      unsigned int offset, size_t len)
 {
@@ -50,8 +55,10 @@ static int read_actor(read_descriptor_t *desc, struct sk_buff *skb,
 	struct sock *sk = e->sock->sk;
 	/* rcv_nxt counts a FIN as one octet. begin_across() of rx/skb.c allows for that. */
 	u32 there = tcp_sk(sk)->rcv_nxt - (TCP_SKB_CB(skb)->seq + offset);
+	int used = kwarp_rx_skb(e, &sk->sk_receive_queue, skb, offset, len, there);
 
-	return kwarp_rx_skb(e, &sk->sk_receive_queue, skb, offset, len, there);
+	desc->count -= min_t(size_t, desc->count, used);
+	return used;
 }
 
 /*
@@ -86,10 +93,10 @@ static bool may_drop_rest(const struct kwarp_engine *e, const struct sock *sk)
 	return e->rx.want && tcp_under_memory_pressure(sk);
 }
 
-/* Has nothing been read since wait_for_rest() found that TCP may drop the rest? */
+/* Has nothing come since wait_for_rest() found that TCP may drop the rest? */
 static bool rest_is_late(const struct kwarp_engine *e, const struct sock *sk)
 {
-	return may_drop_rest(e, sk) && e->stash_wait.seq == tcp_sk(sk)->copied_seq &&
+	return may_drop_rest(e, sk) && e->stash_wait.seq == tcp_sk(sk)->rcv_nxt &&
 	       time_after_eq(jiffies, e->stash_wait.late);
 }
 
@@ -98,7 +105,7 @@ static void wait_for_rest(struct kwarp_engine *e, const struct sock *sk)
 {
 	if (delayed_work_pending(&e->stash_wait.work) || e->stash_wait.waits)
 		return;
-	e->stash_wait.seq = tcp_sk(sk)->copied_seq;
+	e->stash_wait.seq = tcp_sk(sk)->rcv_nxt;
 	e->stash_wait.late = jiffies + msecs_to_jiffies(STASH_LATE_MS);
 	queue_delayed_work(kwarp_wq, &e->stash_wait.work, msecs_to_jiffies(STASH_LATE_MS));
 }
@@ -137,7 +144,7 @@ static bool make_room(struct kwarp_engine *e)
 	/*
 	 * The work item will retry. Packets that arrive before it runs must not shorten its delay.
 	 */
-	if (delayed_work_pending(&e->stash_wait.work))
+	if (e->stash_wait.waits && delayed_work_pending(&e->stash_wait.work))
 		return false;
 	if (kwarp_rx_make_stash(e)) {
 		end_stash_wait(e);
@@ -146,8 +153,8 @@ static bool make_room(struct kwarp_engine *e)
 	if (e->stash_wait.waits == STASH_WAITS)
 		kwarp_engine_fail(e, KWARP_PERR_LOCAL, NULL, 0, NULL);
 	else
-		queue_delayed_work(kwarp_wq, &e->stash_wait.work,
-				   msecs_to_jiffies(1 << e->stash_wait.waits++));
+		mod_delayed_work(kwarp_wq, &e->stash_wait.work,
+				 msecs_to_jiffies(1 << e->stash_wait.waits++));
 	return false;
 }
 
@@ -169,11 +176,11 @@ static void judge_end(struct kwarp_engine *e, struct sock *sk)
 /*
  * Process what the socket holds, then check for a FIN or a reset. If a FIN is found, octets that
  * are still in the receive queue belong to an FPDU that the FIN cuts off. Context: socket lock
- * held.
+ * held. Return: false if the run has ended before all octets were processed.
  */
-static void drain_locked(struct kwarp_engine *e, struct sock *sk)
+static bool drain_locked(struct kwarp_engine *e, struct sock *sk)
 {
-	read_descriptor_t desc = { .arg.data = e, .count = 1 };
+	read_descriptor_t desc = { .arg.data = e, .count = RUN_OCTETS };
 
 	lockdep_assert(lockdep_sock_is_held(sk));
 	/*
@@ -190,16 +197,22 @@ static void drain_locked(struct kwarp_engine *e, struct sock *sk)
 		end_stash_wait(e);
 	if (kwarp_rx_end_run(e))
 		kwarp_tx_kick(e, callback_may_send(sk));
+	if (unlikely(!desc.count))
+		return false;
 	judge_end(e, sk);
+	return true;
 }
 
 /*
- * Process what the socket holds, in softirq or in the backlog of a process. The stash cannot be
- * allocated here: ask for a call of kwarp_sock_drain() in process context.
+ * Does the beginning of an FPDU stay with TCP? Then acknowledge it, and see whether the rest can
+ * come: the stash cannot be allocated here, so ask for a call of kwarp_sock_drain() in process
+ * context. The ACK comes first, because it may close the window.
  */
-static void drain_atomic(struct kwarp_engine *e, struct sock *sk)
+static void attend_rest(struct kwarp_engine *e, struct sock *sk)
 {
-	drain_locked(e, sk);
+	if (!e->rx.want)
+		return;
+	kwarp_tcp_ack(sk);
 	if (unlikely(out_of_room(e, sk)))
 		e->ops->poll(e);
 	else if (unlikely(may_drop_rest(e, sk)))
@@ -210,23 +223,40 @@ static void drain_atomic(struct kwarp_engine *e, struct sock *sk)
  * Are unread octets in the middle of a message, so that nobody waits for them? Packets come in
  * bursts, and reading once for a burst costs less than reading each packet, mainly because TCP sends
  * an ACK after each read. So these octets are read when the softirq has handled all packets that it
- * has. If a message of several FPDUs ends among them, its end waits as long.
+ * has. Do not wait if the sender's write ends here (PSH), if a task waits for this processor
+ * (ksoftirqd would have to run the tasklet), or if TCP may drop the next packet unless the queue is
+ * empty.
  */
 static bool may_wait(const struct kwarp_engine *e, const struct sock *sk)
 {
 	const struct kwarp_fpdu_rx *f = &e->rx.fpdu;
+	const struct sk_buff *tail = skb_peek_tail(&sk->sk_receive_queue);
 	u32 have = tcp_sk(sk)->rcv_nxt - tcp_sk(sk)->copied_seq;
 
-	return have && (have < (f->check_crc ? e->rx.want : kwarp_fpdu_rx_payload_left(f)) ||
-			kwarp_fpdu_rx_in_message(f));
+	if (have >= (f->check_crc ? e->rx.want : kwarp_fpdu_rx_payload_left(f)) &&
+	    !kwarp_fpdu_rx_in_message(f))
+		return false;
+	return tail && !(TCP_SKB_CB(tail)->tcp_flags & TCPHDR_PSH) && !kwarp_need_resched() &&
+	       !e->rx.stash.use && !tcp_under_memory_pressure(sk) &&
+	       atomic_read(&sk->sk_rmem_alloc) <= READ_ONCE(sk->sk_rcvbuf) / 2;
 }
 
-/* Process what the socket holds. If an incomplete FPDU stays there, acknowledge it. */
-static void drain_and_ack(struct kwarp_engine *e, struct sock *sk)
+/* Read the rest later: others wait for the lock, or more packets of a burst may come. */
+static void read_later(struct kwarp_engine *e, const struct sock *sk)
 {
-	drain_atomic(e, sk);
-	if (e->rx.want)
-		kwarp_tcp_ack(sk);
+	if (sock_owned_by_user_nocheck(sk))
+		e->ops->poll(e);
+	else
+		tasklet_schedule(&e->read_rest);
+}
+
+/* Process what the socket holds. @burst: more packets of a burst may come. */
+static void drain_atomic(struct kwarp_engine *e, struct sock *sk, bool burst)
+{
+	if (!drain_locked(e, sk) || (burst && may_wait(e, sk)))
+		read_later(e, sk);
+	else
+		attend_rest(e, sk);
 }
 
 /* Tasklet: process octets in the middle of a message. */
@@ -242,37 +272,25 @@ static void read_rest(struct tasklet_struct *tasklet)
 		if (sock_owned_by_user(sk))
 			e->ops->poll(e);
 		else
-			drain_and_ack(e, sk);
+			drain_atomic(e, sk, false);
 	}
 	read_unlock(&sk->sk_callback_lock);
 	bh_unlock_sock(sk);
 }
 
-/*
- * Process octets in the middle of a message when the burst of packets has come. In the backlog of a
- * process they have come already, and the process has the socket.
- */
-static void wait_for_burst(struct kwarp_engine *e, struct sock *sk)
-{
-	if (sock_owned_by_user_nocheck(sk))
-		drain_and_ack(e, sk);
-	else
-		tasklet_schedule(&e->read_rest);
-}
-
 static void engine_data_ready(struct sock *sk)
 {
+	/* The backlog of a process has no more packets to wait for. */
+	bool burst = !sock_owned_by_user_nocheck(sk);
 	struct kwarp_engine *e;
 
 	kwarp_trace_data_ready(sk);
 	read_lock_bh(&sk->sk_callback_lock);
 	e = sk->sk_user_data;
-	if (e) {
-		if (!may_wait(e, sk))
-			drain_atomic(e, sk);
-		if (may_wait(e, sk))
-			wait_for_burst(e, sk);
-	}
+	if (e && burst && may_wait(e, sk))
+		read_later(e, sk);
+	else if (e)
+		drain_atomic(e, sk, burst);
 	read_unlock_bh(&sk->sk_callback_lock);
 }
 
@@ -362,7 +380,7 @@ int kwarp_sock_install(struct kwarp_engine *e, struct socket *sock)
  */
 void kwarp_sock_remove(struct kwarp_engine *e)
 {
-	read_descriptor_t desc = { .arg.data = e, .count = 1 };
+	read_descriptor_t desc = { .arg.data = e, .count = SIZE_MAX };
 	struct sock *sk = e->sock->sk;
 
 	might_sleep();
@@ -393,6 +411,24 @@ bool kwarp_sock_has_news(const struct kwarp_engine *e)
 	       READ_ONCE(sk->sk_state) != TCP_ESTABLISHED;
 }
 
+/*
+ * Process what the socket holds, and allocate the stash if the rest of an FPDU cannot come otherwise.
+ * Return: false if the run has ended before all octets were processed.
+ */
+static bool drain_owned(struct kwarp_engine *e, struct sock *sk)
+{
+	if (!drain_locked(e, sk))
+		return false;
+	if (!e->rx.want)
+		return true;
+	kwarp_tcp_ack(sk);
+	if (unlikely(out_of_room(e, sk) || rest_is_late(e, sk)))
+		return !make_room(e) || drain_locked(e, sk);
+	if (unlikely(may_drop_rest(e, sk)))
+		wait_for_rest(e, sk);
+	return true;
+}
+
 /* Process what the socket has received. Context: process. */
 void kwarp_sock_drain(struct kwarp_engine *e)
 {
@@ -400,15 +436,8 @@ void kwarp_sock_drain(struct kwarp_engine *e)
 
 	might_sleep();
 	lock_sock(sk);
-	drain_locked(e, sk);
-	if (unlikely(out_of_room(e, sk) || rest_is_late(e, sk))) {
-		if (make_room(e))
-			drain_locked(e, sk);
-	} else if (unlikely(may_drop_rest(e, sk))) {
-		wait_for_rest(e, sk);
-	}
-	if (e->rx.want)
-		kwarp_tcp_ack(sk);
+	if (!drain_owned(e, sk))
+		e->ops->poll(e);
 	release_sock(sk);
 }
 

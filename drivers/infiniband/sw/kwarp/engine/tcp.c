@@ -220,11 +220,15 @@ bool kwarp_tcp_try_call_locked(struct socket *sock, void (*fn)(struct kwarp_engi
  */
 void kwarp_tcp_ack(struct sock *sk)
 {
-	const struct tcp_sock *tp = tcp_sk(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
 
-	if (inet_csk_ack_scheduled(sk) &&
-	    tp->rcv_nxt - tp->rcv_wup > inet_csk(sk)->icsk_ack.rcv_mss)
-		kwarp_send_ack(sk);
+	if (!inet_csk_ack_scheduled(sk) ||
+	    tp->rcv_nxt - tp->rcv_wup <= inet_csk(sk)->icsk_ack.rcv_mss)
+		return;
+	/* The ACK's timestamp: the packets may have come some milliseconds ago. */
+	tp->tcp_clock_cache = tcp_clock_ns();
+	tp->tcp_mstamp = div_u64(tp->tcp_clock_cache, NSEC_PER_USEC);
+	kwarp_send_ack(sk);
 }
 
 /* Send a FIN after all octets that TCP has accepted. */
