@@ -15,6 +15,7 @@ GIB = 1 << 30
 MIB = 1 << 20
 OPS = ("write", "read", "send")
 NAMES = {"kwarp": "kwarp", "kwarp-crc": "kwarp, CRC", "kwarp-align": "kwarp, aligned",
+         "kwarp-short": "kwarp, short FPDUs", "kwarp-crc-short": "kwarp, CRC, short FPDUs",
          "kwarp-siw": "kwarp, libsiw", "siw": "siw", "rxe": "rxe", "tcp": "TCP", "iperf3": "iperf3"}
 LIBRARY = "crc32c"
 PLAIN = ("tcp", "iperf3")

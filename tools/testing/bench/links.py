@@ -57,6 +57,13 @@ def pin_pass():
     bpf(BPF_OBJ_PIN, struct.pack("<QI", ctypes.addressof(text), program))
 
 
+def slow_down(where, dev, netem):
+    """Make a network of large delay of it, whose capacity TCP's buffers do not limit."""
+    run(*where, "tc", "qdisc", "add", "dev", dev, "root", "netem", *netem.split(), "limit", "1000000")
+    for name in "tcp_rmem", "tcp_wmem":
+        run(*where, "sysctl", "-q", f"net.ipv4.{name}=4096 131072 {128 << 20}")
+
+
 class Veth:
     """Both ends are on this machine, the far one in a network namespace."""
 

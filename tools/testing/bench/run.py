@@ -25,7 +25,7 @@ sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from cells import (LIBRARY, all_cells, cannot, depth_of, name_of, short_cells, sleeps, takes_part,
                    unit_of)
-from links import KINDS, difference, make_link, run, sample
+from links import KINDS, difference, make_link, run, sample, slow_down
 
 TOOLS = os.environ.get("KWARP_TOOLS", "/opt/kwarp/tools")
 # name -> type of its links, knobs (settings of a link) and their values
@@ -33,6 +33,8 @@ CONTENDERS = {
     "kwarp": ("kwarp", {"crc": "off"}),
     "kwarp-crc": ("kwarp", {"crc": "on"}),
     "kwarp-align": ("kwarp", {"crc": "off", "align": "on"}),
+    "kwarp-short": ("kwarp", {"crc": "off", "long_frames": "off"}),
+    "kwarp-crc-short": ("kwarp", {"crc": "on", "long_frames": "off"}),
     "kwarp-siw": ("kwarp-siw", {"crc": "off"}),
     "siw": ("siw", {}),
     "rxe": ("rxe", {}),
@@ -62,8 +64,8 @@ class Failed(Exception):
 class Contender:
     """The network, links and servers of one contender."""
 
-    def __init__(self, name, number, link, sleep):
-        self.name, self.link, self.sleep = name, link, sleep
+    def __init__(self, name, number, link, opt):
+        self.name, self.link, self.sleep, self.delayed = name, link, opt.sleep, bool(opt.netem)
         self.type, self.knobs = CONTENDERS[name]
         self.near, self.far = f"{name}0"[-12:], f"{name}1"[-12:]
         self.addr = f"10.9.{number}.2"
@@ -185,7 +187,7 @@ def measure_kwbench(who, cell, seconds, grace=GRACE):
         args += ["-o", "idle", "-w", "16", "-m", "4096"]
     else:
         args += ["-o", cell["op"], "-m", str(cell["size"]), "-t", str(int(seconds * 1000))]
-        args += ["-l", "-w", "4"] if cell["kind"] == "latency" else ["-w", str(depth_of(cell))]
+        args += ["-l", "-w", "4"] if cell["kind"] == "latency" else ["-w", str(depth_of(cell, who.delayed))]
         args += ["-e"] if who.sleep or sleeps(cell) else []
     return json.loads(client(seconds + grace, f"{TOOLS}/kwbench", *args).stdout)
 
@@ -299,9 +301,12 @@ def make_contenders(opt):
     made, link = [], make_link(opt.link)
     for number, name in enumerate(opt.who, 1):
         try:
-            who = Library() if name == LIBRARY else Contender(name, number, link, opt.sleep)
+            who = Library() if name == LIBRARY else Contender(name, number, link, opt)
             if opt.steer and name != LIBRARY:
                 who.steer()
+            if opt.netem and name != LIBRARY:
+                for where, dev in who.ends():
+                    slow_down(where, dev, opt.netem)
             if who.type:
                 measure_kwbench(who, {"kind": "rate", "op": "write", "size": 64, "qps": 1}, 0.1,
                              grace=15 if who.type == "rxe" else GRACE)
@@ -330,6 +335,7 @@ def parse():
     p.add_argument("--cells", default="", help="regular expression for names such as 1500-rate-write-65536-1")
     p.add_argument("--steer", action="store_true", help="receive packets of each end on the processor of its program")
     p.add_argument("--link", choices=KINDS, default="veth", help="how packets get to the far end (links.py)")
+    p.add_argument("--netem", help="arguments of netem at both ends, such as 'delay 10ms loss 0.1%%'")
     p.add_argument("--sleep", action="store_true", help="both ends sleep until an event comes, in all cells")
     p.add_argument("--short", action="store_true")
     p.add_argument("--dry-run", action="store_true", help="check the options, and measure nothing")
