@@ -6,6 +6,7 @@
 #ifndef KWARP_MEM_TYPES_H
 #define KWARP_MEM_TYPES_H
 
+#include <linux/cache.h>
 #include <linux/completion.h>
 #include <linux/list.h>
 #include <linux/refcount.h>
@@ -125,7 +126,13 @@ struct kwarp_mr {
 	refcount_t refs;
 	struct completion idle;
 	rwlock_t lock;			/* keeps invalidation out during accesses */
-	enum kwarp_mr_kind kind;
+
+	/*
+	 * Streams on several processors take references, so @refs is not in the cache line that
+	 * each access reads. (A percpu_ref would make each deregistration wait for an RCU grace
+	 * period.)
+	 */
+	enum kwarp_mr_kind kind ____cacheline_aligned_in_smp;
 	bool pd_wide;
 
 	bool valid;
