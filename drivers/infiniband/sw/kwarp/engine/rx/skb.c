@@ -44,6 +44,43 @@
 #include "series.h"
 
 /**
+ * struct pieces - iterates over an skb, piece by piece
+ * @st: state of skb_seq_read()
+ * @next: piece that was read ahead and not yet returned
+ * @n: octets of that piece; 0: none
+ */
+struct pieces {
+	struct skb_seq_state st;
+	const u8 *next;
+	u32 n;
+};
+
+/*
+ * Get the next piece: as many octets as are contiguous in memory. If a sender on this machine has
+ * given TCP one block, TCP makes a frag of each page, and these are joined here again. Return:
+ * octets in the piece; 0 if they cannot be read.
+ *
+ * When the caller uses the piece, skb_seq_read() has moved on and may have unmapped it. That does
+ * no harm: all memory is mapped (INFINIBAND_VIRT_DMA depends on !HIGHMEM).
+ */
+static u32 next_piece(struct pieces *p, u32 used, u32 len, const u8 **data)
+{
+	u32 n = p->n ? p->n : skb_seq_read(used, &p->next, &p->st);
+
+	*data = p->next;
+	p->n = 0;
+	while (n && used + n < len) {
+		p->n = skb_seq_read(used + n, &p->next, &p->st);
+		if (!p->n || p->next != *data + n)
+			break;
+		n += p->n;
+		p->n = 0;
+	}
+	/* A piece from skb_seq_read() may extend beyond the range that was asked for. */
+	return min(n, len - used);
+}
+
+/**
  * struct reader - a position in the receive queue
  * @queue: the queue
  * @skb: skb that holds the position
@@ -115,21 +152,19 @@ static u32 reader_copy(struct reader *r, u8 *to, u32 len)
 /* Continue @crc over @len octets of this skb. Return: false if they cannot be read. */
 static bool reader_crc_skb(const struct reader *r, u32 len, u32 *crc)
 {
-	struct skb_seq_state st;
+	struct pieces pieces = { };
 	u32 used = 0, n;
 	const u8 *data;
 
-	skb_prepare_seq_read(r->skb, r->offset, r->offset + len, &st);
+	skb_prepare_seq_read(r->skb, r->offset, r->offset + len, &pieces.st);
 	while (used < len) {
-		n = skb_seq_read(used, &data, &st);
+		n = next_piece(&pieces, used, len, &data);
 		if (!n)
 			break;
-		/* A piece from skb_seq_read() may extend beyond the range that was asked for. */
-		n = min(n, len - used);
 		*crc = kwarp_mpa_crc_add(*crc, data, n);
 		used += n;
 	}
-	skb_abort_seq_read(&st);
+	skb_abort_seq_read(&pieces.st);
 	return used == len;
 }
 
@@ -356,43 +391,6 @@ static u32 feed_piece(struct kwarp_engine *e, const u8 *data, u32 len,
 		reader_skip(r, n);
 	}
 	return used;
-}
-
-/**
- * struct pieces - iterates over an skb, piece by piece
- * @st: state of skb_seq_read()
- * @next: piece that was read ahead and not yet returned
- * @n: octets of that piece; 0: none
- */
-struct pieces {
-	struct skb_seq_state st;
-	const u8 *next;
-	u32 n;
-};
-
-/*
- * Get the next piece: as many octets as are contiguous in memory. If a sender on this machine has
- * given TCP one block, TCP makes a frag of each page, and these are joined here again. Return:
- * octets in the piece; 0 if they cannot be read.
- *
- * When the caller uses the piece, skb_seq_read() has moved on and may have unmapped it. That does
- * no harm: all memory is mapped (INFINIBAND_VIRT_DMA depends on !HIGHMEM).
- */
-static u32 next_piece(struct pieces *p, u32 used, u32 len, const u8 **data)
-{
-	u32 n = p->n ? p->n : skb_seq_read(used, &p->next, &p->st);
-
-	*data = p->next;
-	p->n = 0;
-	while (n && used + n < len) {
-		p->n = skb_seq_read(used + n, &p->next, &p->st);
-		if (!p->n || p->next != *data + n)
-			break;
-		n += p->n;
-		p->n = 0;
-	}
-	/* A piece from skb_seq_read() may extend beyond the range that was asked for. */
-	return min(n, len - used);
 }
 
 /*
