@@ -20,9 +20,7 @@ case ${1:-} in -h | --help) head_comment; exit ;; esac
 
 results=$KWARP_ROOT/build/check-results
 logs=$KWARP_ROOT/build/check
-names=(lint selftest kunit fuzz provider-test install packages e2e e2e-icount bench e2e-debug)
-# Steps that run only if they are named.
-more=(e2e-two)
+names=(lint selftest kunit fuzz provider-test install packages e2e e2e-icount e2e-two bench e2e-debug)
 
 chosen() {
 	[[ " ${names[*]} " = *" $1 "* ]]
@@ -87,7 +85,7 @@ tell_times() {
 }
 
 for name in "$@"; do
-	[[ " ${names[*]} ${more[*]} " = *" $name "* ]] || die "no step '$name': there are ${names[*]} ${more[*]}"
+	[[ " ${names[*]} " = *" $name "* ]] || die "no step '$name': there are ${names[*]}"
 done
 [ $# -eq 0 ] || names=("$@")
 need_root
