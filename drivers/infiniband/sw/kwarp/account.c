@@ -36,7 +36,8 @@ static DEFINE_MUTEX(lock);		/* accounts; no allocation under it */
 
 /*
  * The user who pays. A user may have thousands of IDs in a user namespace of his own, so its owner
- * pays. Root makes namespaces for others (containers): there the namespace's own root pays.
+ * pays. Root makes namespaces for others (containers): there the namespace's own root pays, unless
+ * the namespace has the IDs of the machine.
  */
 static kuid_t paying_user(void)
 {
@@ -47,7 +48,7 @@ static kuid_t paying_user(void)
 		root = make_kuid(ns, 0);
 		if (!uid_eq(ns->owner, GLOBAL_ROOT_UID))
 			uid = ns->owner;
-		else if (uid_valid(root))
+		else if (uid_valid(root) && !uid_eq(root, GLOBAL_ROOT_UID))
 			uid = root;
 	}
 	return uid;
