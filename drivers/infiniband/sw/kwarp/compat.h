@@ -210,9 +210,9 @@ struct net_device;
 
 /* 6.11: __tcp_send_ack() got the parameter flags; 0 is what it sent before */
 #ifdef KWARP_HAVE_SEND_ACK_FLAGS
-#define kwarp_send_ack(sk)	__tcp_send_ack(sk, tcp_sk(sk)->rcv_nxt, 0)
+#define kwarp_send_ack(sk, rcv_nxt)	__tcp_send_ack(sk, rcv_nxt, 0)
 #else
-#define kwarp_send_ack(sk)	__tcp_send_ack(sk, tcp_sk(sk)->rcv_nxt)
+#define kwarp_send_ack(sk, rcv_nxt)	__tcp_send_ack(sk, rcv_nxt)
 #endif
 
 /* 7.2: ib_umem_get() became ib_umem_get_va() */

@@ -221,11 +221,11 @@ static void attend_rest(struct kwarp_engine *e, struct sock *sk)
 
 /*
  * Are unread octets in the middle of a message, so that nobody waits for them? Packets come in
- * bursts, and reading once for a burst costs less than reading each packet, mainly because TCP sends
- * an ACK after each read. So these octets are read when the softirq has handled all packets that it
- * has. Do not wait if the sender's write ends here (PSH), if a task waits for this processor
- * (ksoftirqd would have to run the tasklet), or if TCP may drop the next packet unless the queue is
- * empty.
+ * bursts, and reading once for a burst costs less than reading each packet, mainly because TCP
+ * sends an ACK after each read. So these octets are read when the softirq has handled all packets
+ * that it has. Do not wait if the sender's write ends here (PSH), if a task waits for this
+ * processor (ksoftirqd would have to run the tasklet), or if TCP may drop the next packet unless
+ * the queue is empty.
  */
 static bool may_wait(const struct kwarp_engine *e, const struct sock *sk)
 {
@@ -412,8 +412,8 @@ bool kwarp_sock_has_news(const struct kwarp_engine *e)
 }
 
 /*
- * Process what the socket holds, and allocate the stash if the rest of an FPDU cannot come otherwise.
- * Return: false if the run has ended before all octets were processed.
+ * Process what the socket holds, and allocate the stash if the rest of an FPDU cannot come
+ * otherwise. Return: false if the run has ended before all octets were processed.
  */
 static bool drain_owned(struct kwarp_engine *e, struct sock *sk)
 {

@@ -228,7 +228,7 @@ void kwarp_tcp_ack(struct sock *sk)
 	/* The ACK's timestamp: the packets may have come some milliseconds ago. */
 	tp->tcp_clock_cache = tcp_clock_ns();
 	tp->tcp_mstamp = div_u64(tp->tcp_clock_cache, NSEC_PER_USEC);
-	kwarp_send_ack(sk);
+	kwarp_send_ack(sk, tp->rcv_nxt);
 }
 
 /* Send a FIN after all octets that TCP has accepted. */

@@ -67,7 +67,8 @@ struct source {
 	bool unreadable;
 };
 
-static __always_inline void copy_from(struct source *from, const struct kwarp_mr *mr, u64 addr, u32 len)
+static __always_inline void copy_from(struct source *from, const struct kwarp_mr *mr, u64 addr,
+				      u32 len)
 {
 	if (from->data) {
 		kwarp_mr_write(mr, addr, from->data, len);
@@ -147,7 +148,8 @@ static enum kwarp_perr place_small(struct kwarp_engine *e, const u8 *data, u32 l
  * checked, perhaps in an earlier receive run, the region may have been revoked, and even registered
  * again with fewer rights.
  */
-static __always_inline enum kwarp_perr place_tagged(struct kwarp_engine *e, struct source *from, u32 len)
+static __always_inline enum kwarp_perr place_tagged(struct kwarp_engine *e, struct source *from,
+						    u32 len)
 {
 	struct kwarp_rx *rx = &e->rx;
 
