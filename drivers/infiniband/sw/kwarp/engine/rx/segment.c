@@ -434,14 +434,17 @@ void kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len)
  */
 u32 kwarp_rx_feed_skb(struct kwarp_engine *e, const struct sk_buff *skb, u32 offset, u32 len)
 {
+	struct kwarp_fpdu_rx *f = &e->rx.fpdu;
 	enum kwarp_perr err;
 
 	if (test_bit(KWARP_E_RX_STOP, &e->flags) ||
 	    (e->rx.target != KWARP_RXT_TAGGED && e->rx.target != KWARP_RXT_RECEIVE))
 		return 0;
-	len = kwarp_fpdu_rx_payload(&e->rx.fpdu, len);
+	len = kwarp_fpdu_rx_payload(f, len);
 	if (!len)
 		return 0;
+	/* the first piece; the caller knows that the payload is in several pieces of memory */
+	e->stats.s.rx.split += len + f->payload_left == f->payload_len;
 	err = kwarp_rx_place_skb(e, skb, offset, len);
 	if (unlikely(err == KWARP_PERR_MPA_LOST))
 		kwarp_engine_lost(e);
