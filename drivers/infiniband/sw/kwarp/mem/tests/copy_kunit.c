@@ -2,7 +2,7 @@
 /*
  * Tests of the translation of region addresses to memory, of copies and of atomic operations:
  * contiguous spans at every offset of a small region; random copies in a large region, compared
- * with a flat array. A region is a list of pieces, which need not be contiguous.
+ * with a flat array; copies from skbs. A region is a list of pieces, which need not be contiguous.
  *
  * Numbers such as 7306-5.2.1-5 name requirements of RFCs, see Documentation/conformance.
  */
@@ -13,6 +13,7 @@
 
 #include "../../proto/atomic.h"
 #include "../mr.h"
+#include "skb_fixture.h"
 
 #define SEED	42
 #define VA	0x1122334455667788ULL
@@ -141,6 +142,90 @@ static void test_write(struct kunit *test)
 	}
 }
 
+/* Octets in the pieces of skbs, other than in the pieces of regions */
+#define EACH	13
+#define LARGE	5000
+
+/* Compare copies from an skb to @skb_to with copies of the same octets to @flat_to. */
+static void compare_skb(struct kunit *test, struct region *skb_to, struct region *flat_to)
+{
+	u8 data[TEST_SKB_PIECES * EACH];
+	struct sk_buff *skb;
+	u32 i, at, from, len;
+
+	for (i = 0; i < sizeof(data); i++)
+		data[i] = i + 1;
+	skb = test_skb_new(test, data, EACH);
+	for (at = 0; at < flat_to->mr.length; at++) {
+		for (from = 0; from <= skb->len; from++) {
+			len = min(skb->len - from, flat_to->mr.length - at);
+			/* also shorter copies: of 0 to 16 octets */
+			if (at % 2)
+				len = min(len, from % 17);
+			memset(skb_to->mem, 0, skb_to->mem_len);
+			memset(flat_to->mem, 0, flat_to->mem_len);
+			kwarp_mr_write(&flat_to->mr, VA + at, data + from, len);
+			KUNIT_ASSERT_TRUE(test, kwarp_mr_write_skb(&skb_to->mr, VA + at, skb,
+								   from, len));
+			KUNIT_ASSERT_MEMEQ(test, skb_to->mem, flat_to->mem, flat_to->mem_len);
+		}
+	}
+}
+
+/* A write from any octet of an skb to any octet of a region does what kwarp_mr_write() does. */
+static void test_write_skb(struct kunit *test)
+{
+	const struct layout_case *c = test->param_value;
+
+	compare_skb(test, new_region(test, c), new_region(test, c));
+}
+
+static u64 gaps[] = { 0, 1, 18, 18 + 31 };
+
+static struct region *new_region_with_gaps(struct kunit *test)
+{
+	struct region *r = new_region(test, &layouts[3]);
+
+	r->mr.before = gaps;
+	r->mr.nchunks = ARRAY_SIZE(gaps);
+	r->mr.offset = 0;
+	r->mr.length = gaps[3] + 6;
+	r->chunk[0] = r->mem + 99;
+	r->chunk[1] = r->mem + 3;
+	r->chunk[2] = r->mem + 21;
+	r->chunk[3] = r->mem + 60;
+	return r;
+}
+
+/* The same for a region with pieces of any length. */
+static void test_write_skb_gaps(struct kunit *test)
+{
+	compare_skb(test, new_region_with_gaps(test), new_region_with_gaps(test));
+}
+
+/*
+ * If the skb ends too early, or its frags are in the memory of a device, the write fails. Octets
+ * that cannot be read change nothing.
+ */
+static void test_write_skb_unreadable(struct kunit *test)
+{
+	struct region *r = new_region(test, &layouts[3]);
+	u8 data[TEST_SKB_PIECES * EACH], first = 16 - layouts[3].offset;
+	struct sk_buff *skb;
+
+	memset(data, 0x5a, sizeof(data));
+	skb = test_skb_new(test, data, EACH);
+	KUNIT_EXPECT_FALSE(test, kwarp_mr_write_skb(&r->mr, VA, skb, skb->len - first, first + 1));
+	KUNIT_EXPECT_MEMEQ(test, region_octet(&layouts[3], r, 0), data, first);
+	KUNIT_EXPECT_EQ(test, *region_octet(&layouts[3], r, first), 0);
+	KUNIT_EXPECT_FALSE(test, kwarp_mr_write_skb(&r->mr, VA + first, skb, skb->len, 1));
+	KUNIT_EXPECT_EQ(test, *region_octet(&layouts[3], r, first), 0);
+	skb->unreadable = true;
+	KUNIT_EXPECT_FALSE(test, kwarp_mr_write_skb(&r->mr, VA + first, skb, EACH - 1, 2));
+	KUNIT_EXPECT_EQ(test, *region_octet(&layouts[3], r, first + 1), 0);
+	KUNIT_EXPECT_TRUE(test, kwarp_mr_write_skb(&r->mr, VA + first, skb, 0, EACH));
+}
+
 /* A region over all kernel memory: its addresses are kernel addresses. */
 static void test_dma(struct kunit *test)
 {
@@ -210,14 +295,16 @@ static u32 some_length(struct rnd_state *rnd, u32 max)
 	return prandom_u32_state(rnd) % (min(r & 1 ? 64 : max, max) + 1);
 }
 
+/* Reads, writes, and writes from an skb. */
 static void test_random(struct kunit *test)
 {
 	const u8 *shift = test->param_value;
 	struct layout_case c = { .shift = *shift, .n = MAX_CHUNKS };
 	struct rnd_state rnd;
+	u8 *flat, *buf, *src;
+	struct sk_buff *skb;
 	struct region *r;
 	u32 i, total;
-	u8 *flat, *buf;
 
 	prandom_seed_state(&rnd, SEED);
 	shuffle_pages(&c, &rnd);
@@ -228,14 +315,23 @@ static void test_random(struct kunit *test)
 	buf = kunit_kzalloc(test, total, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, flat);
 	KUNIT_ASSERT_NOT_NULL(test, buf);
+	src = kunit_kzalloc(test, TEST_SKB_PIECES * LARGE, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, src);
+	prandom_bytes_state(&rnd, src, TEST_SKB_PIECES * LARGE);
+	skb = test_skb_new(test, src, LARGE);
 
-	for (i = 0; i < 1000; i++) {
-		u32 at = prandom_u32_state(&rnd) % total;
-		u32 len = some_length(&rnd, total - at);
+	for (i = 0; i < 1500; i++) {
+		u32 at = prandom_u32_state(&rnd) % total, how = prandom_u32_state(&rnd) % 3;
+		u32 from = prandom_u32_state(&rnd) % skb->len;
+		u32 len = some_length(&rnd, min(total - at, skb->len - from));
 
-		if (prandom_u32_state(&rnd) & 1) {
+		if (how == 0) {
 			prandom_bytes_state(&rnd, flat + at, len);
 			kwarp_mr_write(&r->mr, VA + at, flat + at, len);
+		} else if (how == 1) {
+			memcpy(flat + at, src + from, len);
+			KUNIT_ASSERT_TRUE(test, kwarp_mr_write_skb(&r->mr, VA + at, skb, from,
+								   len));
 		} else {
 			kwarp_mr_read(&r->mr, VA + at, buf, len);
 			KUNIT_ASSERT_EQ_MSG(test, memcmp(buf, flat + at, len), 0,
@@ -328,6 +424,9 @@ static struct kunit_case copy_cases[] = {
 	KUNIT_CASE(test_atomic_gaps),
 	KUNIT_CASE_PARAM(test_span, layout_gen_params),
 	KUNIT_CASE_PARAM(test_write, layout_gen_params),
+	KUNIT_CASE_PARAM(test_write_skb, layout_gen_params),
+	KUNIT_CASE(test_write_skb_gaps),
+	KUNIT_CASE(test_write_skb_unreadable),
 	KUNIT_CASE(test_dma),
 	KUNIT_CASE(test_span_large),
 	KUNIT_CASE_PARAM(test_random, shift_gen_params),
