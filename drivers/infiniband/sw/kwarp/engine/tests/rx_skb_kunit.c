@@ -167,6 +167,28 @@ static void test_damage(struct kunit *test)
 }
 
 /*
+ * If an FPDU lies in many pieces of memory, its payload is not given to the parser piece by piece,
+ * unless the stream has markers. If it is in one piece, all of it goes to the parser.
+ */
+static void test_straight(struct kunit *test)
+{
+	const struct way *w = test->param_value;
+	struct skb_test *t = test->priv;
+	u32 shape;
+
+	for (shape = 0; shape < SHAPES; shape++) {
+		skb_begin_way(t, w);
+		skb_arrive(t, t->len, shape);
+		skb_read_all(t);
+		skb_expect_all(t);
+		if (w->markers || (shape != FRAGS && shape != FRAG_LIST))
+			KUNIT_EXPECT_EQ_MSG(test, t->straight, 0, "shape %u", shape);
+		else if (w->lens == mixed)
+			KUNIT_EXPECT_GT_MSG(test, t->straight, t->out_len / 2, "shape %u", shape);
+	}
+}
+
+/*
  * KWARP_E_RX_ANY is set from the first octet on: while no octet has been used, while octets are
  * read again, and when they are in the stash, a buffer for an FPDU that TCP cannot keep.
  */
@@ -201,6 +223,7 @@ static struct kunit_case rx_skb_cases[] = {
 	KUNIT_CASE_PARAM(test_octets, way_gen_params),
 	KUNIT_CASE_PARAM(test_may, way_gen_params),
 	KUNIT_CASE_PARAM(test_damage, crc_way_gen_params),
+	KUNIT_CASE_PARAM(test_straight, way_gen_params),
 	KUNIT_CASE(test_any),
 	{}
 };

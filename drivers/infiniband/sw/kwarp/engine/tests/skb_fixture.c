@@ -102,7 +102,10 @@ void kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len)
 
 u32 kwarp_rx_feed_skb(struct kwarp_engine *e, const struct sk_buff *skb, u32 offset, u32 len)
 {
-	return feed_skb(e, skb, offset, len, &sink);
+	u32 n = feed_skb(e, skb, offset, len, &sink);
+
+	to_test(e)->straight += n;
+	return n;
 }
 
 /* ----------------------------------------------------------------- the stream */
@@ -150,6 +153,7 @@ void skb_start(struct skb_test *t, bool crc, bool markers, u32 off)
 	t->e.rx.fpdu.off = off;
 	t->out_len = 0;
 	t->done = 0;
+	t->straight = 0;
 	t->seq = SEQ;
 	t->arrived = 0;
 }

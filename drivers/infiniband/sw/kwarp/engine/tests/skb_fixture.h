@@ -65,6 +65,7 @@ struct skb_test {
 	u8 out[STREAM_MAX];	/* payload that the parser has reported */
 	u32 out_len;
 	u32 done;		/* FPDUs that the parser has reported */
+	u32 straight;		/* octets of @out that did not pass the parser */
 	u32 seq;		/* sequence number of the next octet to read */
 	u32 arrived;		/* octets that have arrived at TCP */
 	struct kwarp_dev *kdev;
@@ -100,6 +101,7 @@ static const struct way {
 	{ "CRC and markers, at the start", small, true, true, 0 },
 	{ "markers", small, false, true, 512 - 12 },
 	{ "neither", small, false, false, 0 },
+	{ "larger", mixed, false, false, 0 },
 	{ "larger, CRC", mixed, true, false, 0 },
 	{ "larger, CRC and markers", mixed, true, true, 0x1f0 },
 };
