@@ -4,12 +4,11 @@
  *
  * Inbound octets are processed in the sk_data_ready callback, that is in softirq or when the
  * process that owns the socket handles its backlog, in a tasklet (read_rest()), and in
- * kwarp_sock_drain(). All of these hold
- * the socket lock, which therefore serialises the receive side. Answers and other octets that
- * become due are sent from the same call, unless a process owns the socket: then the transmit work
- * item sends. After the octets, the socket's state shows whether a FIN or an error has come. The
- * callbacks for these only ask for a call of kwarp_sock_drain(): TCP may call them without the
- * socket lock, or before the octets that came with a FIN can be read.
+ * kwarp_sock_drain(). All of these hold the socket lock, which therefore serialises the receive
+ * side. Answers and other octets that become due are sent from the same call, unless a process owns
+ * the socket: then the transmit work item sends. After the octets, the socket's state shows whether
+ * a FIN or an error has come. The callbacks for these only ask for a call of kwarp_sock_drain():
+ * TCP may call them without the socket lock, or before the octets that came with a FIN can be read.
  *
  * sk_callback_lock is held across each callback, so that after kwarp_sock_remove() no callback is
  * running.
@@ -288,7 +287,7 @@ static void engine_data_ready(struct sock *sk)
 	read_lock_bh(&sk->sk_callback_lock);
 	e = sk->sk_user_data;
 	if (e && burst && may_wait(e, sk))
-		read_later(e, sk);
+		tasklet_schedule(&e->read_rest);
 	else if (e)
 		drain_atomic(e, sk, burst);
 	read_unlock_bh(&sk->sk_callback_lock);

@@ -100,8 +100,8 @@ enum kwarp_engine_flag {
  *	while no memory is available
  * @stash_wait.work: work item for the next attempt
  * @stash_wait.waits: number of failed attempts in a row; under the socket lock
- * @stash_wait.seq: TCP's sequence number up to which octets had been read when the engine began to
- *	wait for the rest of an FPDU that TCP may drop; under the socket lock
+ * @stash_wait.seq: TCP's sequence number up to which octets had come when the engine began to wait
+ *	for the rest of an FPDU that TCP may drop; under the socket lock
  * @stash_wait.late: until when, in jiffies; under the socket lock
  * @read_rest: tasklet that reads octets in the middle of a message (sock.c)
  * @saved: socket callbacks as they were before kwarp_sock_install()

@@ -23,8 +23,7 @@ static void put_next_offset(const struct kwarp_fpdu_rx *rx, u8 *fields)
 
 u32 kwarp_fpdu_rx_expect(const struct kwarp_fpdu_rx *rx, u8 fields[KWARP_FPDU_FIELDS])
 {
-	if (rx->step != KWARP_FPDU_S_HEAD || rx->have || rx->markers || rx->hdr.last ||
-	    !rx->payload_len)
+	if (rx->markers || !kwarp_fpdu_rx_in_message(rx))
 		return 0;
 	memcpy(fields, rx->head, KWARP_FPDU_FIELDS);
 	put_next_offset(rx, fields);

@@ -199,9 +199,11 @@ static enum kwarp_fpdu_event take_data(struct kwarp_fpdu_rx *rx, struct input *i
 
 u32 kwarp_fpdu_rx_payload(struct kwarp_fpdu_rx *rx, u32 len)
 {
-	if (rx->step != KWARP_FPDU_S_DATA || rx->markers || !rx->verified)
+	if (rx->markers || !rx->verified)
 		return 0;
-	len = min(len, rx->payload_left);
+	len = min(len, kwarp_fpdu_rx_payload_left(rx));
+	if (!len)
+		return 0;
 	rx->off += len;
 	rx->payload_left -= len;
 	set_step(rx);

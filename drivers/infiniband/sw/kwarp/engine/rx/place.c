@@ -218,7 +218,6 @@ enum kwarp_perr kwarp_rx_place_skb(struct kwarp_engine *e, const struct sk_buff 
 				   u32 len)
 {
 	struct source from = { .skb = skb, .offset = offset };
-
 	enum kwarp_perr err = e->rx.target == KWARP_RXT_TAGGED ? place_tagged(e, &from, len) :
 								 place_receive(e, &from, len);
 

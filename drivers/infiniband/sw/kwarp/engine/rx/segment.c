@@ -360,6 +360,14 @@ static enum kwarp_perr end_segment(struct kwarp_engine *e)
 	return err;
 }
 
+/* At a piece of @n octets of payload, which the parser has counted: is it the first of several? */
+static void count_split(struct kwarp_engine *e, u32 n)
+{
+	const struct kwarp_fpdu_rx *f = &e->rx.fpdu;
+
+	e->stats.s.rx.split += n + f->payload_left == f->payload_len;
+}
+
 /* ------------------------------------------------------------- entry points */
 
 /**
@@ -397,8 +405,7 @@ void kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len)
 			err = begin_segment(e);
 			break;
 		case KWARP_FPDU_DATA:
-			/* the first piece, and not all of it */
-			e->stats.s.rx.split += n + f->payload_left == f->payload_len;
+			count_split(e, n);
 			err = kwarp_rx_place(e, piece, n);
 			break;
 		case KWARP_FPDU_DATA_END:
@@ -434,17 +441,16 @@ void kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len)
  */
 u32 kwarp_rx_feed_skb(struct kwarp_engine *e, const struct sk_buff *skb, u32 offset, u32 len)
 {
-	struct kwarp_fpdu_rx *f = &e->rx.fpdu;
 	enum kwarp_perr err;
 
 	if (test_bit(KWARP_E_RX_STOP, &e->flags) ||
 	    (e->rx.target != KWARP_RXT_TAGGED && e->rx.target != KWARP_RXT_RECEIVE))
 		return 0;
-	len = kwarp_fpdu_rx_payload(f, len);
+	len = kwarp_fpdu_rx_payload(&e->rx.fpdu, len);
 	if (!len)
 		return 0;
-	/* the first piece; the caller knows that the payload is in several pieces of memory */
-	e->stats.s.rx.split += len + f->payload_left == f->payload_len;
+	/* The caller knows that the payload is in several pieces of memory. */
+	count_split(e, len);
 	err = kwarp_rx_place_skb(e, skb, offset, len);
 	if (unlikely(err == KWARP_PERR_MPA_LOST))
 		kwarp_engine_lost(e);
