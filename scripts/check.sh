@@ -85,7 +85,7 @@ tell_times() {
 }
 
 for name in "$@"; do
-	[[ " ${names[*]} " = *" $name "* ]] || die "no step '$name': there are ${names[*]}"
+	chosen "$name" || die "no step '$name': there are ${names[*]}"
 done
 [ $# -eq 0 ] || names=("$@")
 need_root

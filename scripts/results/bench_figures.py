@@ -80,37 +80,34 @@ def cpu_per_message(run, size):
     return run["busy"] / run["ops"] * 1e6
 
 
-def receiver_of(run):
-    """What the end did that received the payload: {name: value}, see difference() of links.py."""
-    return max((run[end] for end in ("near", "far") if end in run), key=lambda end: end["received"], default={})
+def ends_of(run):
+    """What sender and receiver of the payload did: {name: value}, see difference() of links.py."""
+    ends = [run[end] for end in ("near", "far") if end in run]
+    return sorted(ends, key=lambda end: end["received"]) or [{}, {}]
 
 
-def sender_of(run):
-    return min((run[end] for end in ("near", "far") if end in run), key=lambda end: end["received"], default={})
+def cpu_of(number):
+    """Processor time of an end of ends_of(), a machine, seconds per GiB that came by the link."""
+    def cpu(run, size):
+        ends = ends_of(run)
+        return ends[number]["cpu"] / ends[1]["received"] * GIB if ends[number].get("cpu") else None
+    return cpu
 
 
-def receiver_cpu(run, size):
-    """Processor time of the receiving machine, seconds per GiB that came by the link."""
-    receiver = receiver_of(run)
-    return receiver["cpu"] / receiver["received"] * GIB if receiver.get("cpu") else None
-
-
-def sender_cpu(run, size):
-    sender = sender_of(run)
-    return sender["cpu"] / receiver_of(run)["received"] * GIB if sender.get("cpu") else None
+sender_cpu, receiver_cpu = cpu_of(0), cpu_of(1)
 
 
 def share_of(counter):
     """Share of the FPDUs, in per cent, that this counter has counted."""
     def share(run, size):
-        receiver = receiver_of(run)
+        receiver = ends_of(run)[1]
         return 100 * receiver[counter] / receiver["rx_fpdus"] if receiver.get("rx_fpdus") else None
     return share
 
 
 def fpdus_each(run, size):
     """FPDUs per 64 KiB that came by the link."""
-    receiver = receiver_of(run)
+    receiver = ends_of(run)[1]
     return receiver["rx_fpdus"] / receiver["received"] * 65536 if receiver.get("rx_fpdus") else None
 
 

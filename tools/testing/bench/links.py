@@ -78,20 +78,15 @@ class Veth:
         if kind != "veth":
             pin_pass()
 
-    def machine(self, _where):
-        """The words before a command that needs RDMA devices in /sys: namespaces do not show them."""
-        return []
+    def allow_mtu(self, mtu):
+        pass
 
-    def add(self, near, far):
+    def add(self, near, far, ends):
         run("ip", "link", "add", near, "type", "veth", "peer", "name", far, "netns", FAR_NETNS)
         if self.kind != "veth":
-            for where, dev in (([], near), (self.far, far)):
+            for where, dev in ends:
                 run(*where, "ip", "link", "set", dev, "xdpdrv", "pinned", PASS)
                 run(*where, "ethtool", "-K", dev, "tso", "off", "gro", "on" if self.kind == "gro" else "off")
-
-    def set_mtu(self, near, far, mtu):
-        run("ip", "link", "set", near, "mtu", str(mtu))
-        run(*self.far, "ip", "link", "set", far, "mtu", str(mtu))
 
 
 class Wire:
@@ -106,25 +101,20 @@ class Wire:
         # The interface "wire" must not answer for addresses of the contenders' devices.
         for where in ([], self.far):
             run(*where, "sysctl", "-q", "net.ipv4.conf.all.arp_ignore=1")
-        self.both("wire", "up")
+        self.both("up")
 
-    def machine(self, where):
-        return where
-
-    def both(self, dev, *setting):
+    def both(self, *setting):
         for where in ([], self.far):
-            run(*where, "ip", "link", "set", dev, *setting)
+            run(*where, "ip", "link", "set", "wire", *setting)
 
-    def add(self, near, far):
-        for where, dev in (([], near), (self.far, far)):
-            run(*where, "ip", "link", "add", dev, "link", "wire", "type", "macvlan", "mode", "bridge")
-
-    def set_mtu(self, near, far, mtu):
+    def allow_mtu(self, mtu):
         if mtu > self.mtu:
-            self.both("wire", "mtu", str(mtu))
+            self.both("mtu", str(mtu))
             self.mtu = mtu
-        run("ip", "link", "set", near, "mtu", str(mtu))
-        run(*self.far, "ip", "link", "set", far, "mtu", str(mtu))
+
+    def add(self, _near, _far, ends):
+        for where, dev in ends:
+            run(*where, "ip", "link", "add", dev, "link", "wire", "type", "macvlan", "mode", "bridge")
 
 
 KINDS = ("veth", "packets", "gro", "wire")
@@ -132,6 +122,11 @@ KINDS = ("veth", "packets", "gro", "wire")
 
 def make_link(kind):
     return Wire() if kind == "wire" else Veth(kind)
+
+
+def machine(link, where):
+    """The words before a command that needs RDMA devices in /sys: namespaces do not show them."""
+    return [] if link.shared else where
 
 
 # -------------------------------------------------------------- what an end did
@@ -159,7 +154,7 @@ def sample(link, where, dev, device):
     done = {"received": next(numbers(where, [f"/sys/class/net/{dev}/statistics/rx_bytes"]))}
     if device:
         files = [f"/sys/class/infiniband/{device}/ports/1/hw_counters/{name}" for name in COUNTERS]
-        done.update(zip(COUNTERS, numbers(link.machine(where), files)))
+        done.update(zip(COUNTERS, numbers(machine(link, where), files)))
     if not link.shared:
         done["cpu"] = processor_time(where)
     return done

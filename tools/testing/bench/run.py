@@ -3,9 +3,10 @@
 """The guest's part of `make bench`: measures kwarp, siw, rxe and plain TCP ("contenders").
 
 Each contender has its own pair of network devices from the near end to the far one (see links.py),
-and an RDMA link at each end (plain TCP has none).  All contenders are set up at the same time.  Each kind of traffic (a "cell", see cells.py) is measured on all contenders within seconds.
-A round measures all cells once; there are several rounds.  So a machine that becomes slower or
-faster during the run affects all contenders alike.
+and an RDMA link at each end (plain TCP has none).  All contenders are set up at the same time.
+Each kind of traffic (a "cell", see cells.py) is measured on all contenders within seconds.  A round
+measures all cells once; there are several rounds.  So a machine that becomes slower or faster
+during the run affects all contenders alike.
 
 Standard output has progress for people, and for each measurement a line "@{...}" of JSON.  These
 lines are printed at once, so that they are not lost if the guest dies later.
@@ -25,7 +26,7 @@ sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from cells import (LIBRARY, all_cells, cannot, depth_of, name_of, short_cells, sleeps, takes_part,
                    unit_of)
-from links import KINDS, difference, make_link, run, sample, slow_down
+from links import KINDS, difference, machine, make_link, run, sample, slow_down
 
 TOOLS = os.environ.get("KWARP_TOOLS", "/opt/kwarp/tools")
 # name -> type of its links, knobs (settings of a link) and their values
@@ -80,7 +81,7 @@ class Contender:
         return ([], self.near), (self.link.far, self.far)
 
     def make_net(self, near_addr):
-        self.link.add(self.near, self.far)
+        self.link.add(self.near, self.far, self.ends())
         for (where, dev), addr in zip(self.ends(), (near_addr, self.addr)):
             run(*where, "ip", "addr", "add", addr + "/24", "dev", dev)
             run(*where, "ip", "link", "set", dev, "up")
@@ -89,10 +90,12 @@ class Contender:
         for where, dev in self.ends():
             run(*where, "rdma", "link", "add", "r" + dev, "type", self.type, "netdev", dev)
             for knob, value in self.knobs.items():
-                run(*self.link.machine(where), "sh", "-c", f"echo {value} >/sys/class/infiniband/r{dev}/kwarp/{knob}")
+                run(*machine(self.link, where), "sh", "-c", f"echo {value} >/sys/class/infiniband/r{dev}/kwarp/{knob}")
 
     def set_mtu(self, mtu):
-        self.link.set_mtu(self.near, self.far, mtu)
+        self.link.allow_mtu(mtu)
+        for where, dev in self.ends():
+            run(*where, "ip", "link", "set", dev, "mtu", str(mtu))
 
     def samples(self):
         ours = (self.type or "").startswith("kwarp")
