@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Targets for developers and administrators. The kernel's build system does not read this file; it
-# reads the Kbuild files of the driver.
+# Targets for developers and administrators. The kernel's build system reads Kbuild, not this file.
 
 VERSION := 0.1.0
 
@@ -10,13 +9,14 @@ KDIR ?= $(if $(wildcard $(RUNNING_KDIR)/Makefile),$(RUNNING_KDIR))
 CASES ?=
 SHELL := /bin/bash
 scripts := $(CURDIR)/scripts
+testing := $(CURDIR)/tools/testing
 
 # Arguments for the kernel's build: those of these variables that are set on the command line of
 # make.
-kbuild_args := $(foreach v,ARCH CROSS_COMPILE LLVM CC W C V,$(if $(filter command,$(origin $(v))),$(v)="$($(v))"))
+kbuild_args := $(foreach v,ARCH CROSS_COMPILE LLVM CC W C V KWARP_SIW,$(if $(filter command,$(origin $(v))),$(v)="$($(v))"))
 
 # A variable that these targets do not read is a misspelt one, and they would run for an hour.
-known := KDIR CASES STEPS GUEST OUT ROUNDS KWARP_%
+known := KDIR KERNEL CASES STEPS GUEST OUT ROUNDS KWARP_%
 unknown := $(strip $(filter-out $(known) -*-%,$(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v)))))
 ifneq ($(filter check check-all e2e e2e-debug bench,$(MAKECMDGOALS)),)
 $(if $(unknown),$(error these targets read no variable $(unknown): make without arguments lists those that they read))
@@ -29,10 +29,10 @@ help: ## list the targets
 
 .PHONY: demo
 demo: ## from a fresh machine to RDMA traffic in a virtual machine, with figures
-	@$(scripts)/demo.sh
+	@$(testing)/demo/demo.sh
 
 .PHONY: module
-module: ## build kwarp.ko: KDIR=<kernel build dir> [ARCH= CROSS_COMPILE= W=1 C=2]
+module: ## build kwarp.ko: KDIR=<kernel build dir> [ARCH= CROSS_COMPILE= W=1 C=2 KWARP_SIW=n]
 	@if [ -z "$(KDIR)" ]; then \
 		echo 'error: the running kernel has no build directory at $(RUNNING_KDIR).' >&2; \
 		echo 'Install its headers, or give one: make module KDIR=<kernel build dir>' >&2; \
@@ -65,7 +65,7 @@ mutate: ## break functions of the conformance tables, see that their tests fail 
 	@$(scripts)/mutate.py $(if $(ROWS),--rows $(ROWS)) $(if $(SEED),--seed $(SEED))
 
 .PHONY: lint
-lint: ## static checks: checkpatch, sparse, W=1, layers, kernel-doc, plain words and more
+lint: ## static checks: checkpatch, sparse, W=1, layers, kernel-doc, names and more
 	@$(scripts)/lint.sh
 
 .PHONY: docs
@@ -86,7 +86,7 @@ kunit-be: ## the suites of the protocol layer on an emulated big-endian machine
 
 .PHONY: fuzz
 fuzz: ## the protocol layer under libFuzzer [FUZZ_SECONDS=60]
-	@$(scripts)/fuzz.sh $(FUZZ_SECONDS)
+	@$(testing)/fuzz/fuzz.sh $(FUZZ_SECONDS)
 
 .PHONY: provider-test
 provider-test: ## unit test of the provider's queues, in this machine's user space
@@ -106,19 +106,19 @@ package-test: ## install, upgrade and remove the packages in chroots of Debian 1
 
 .PHONY: secure-boot
 secure-boot: ## load the packages' module with Secure Boot, before and after its key is enrolled
-	@$(scripts)/debian/secure-boot-test.sh
+	@$(testing)/secure-boot/secure-boot.sh
 
 .PHONY: e2e
 e2e: ## end-to-end suite on a stock kernel in QEMU [CASES='name ...' KERNEL=6.12]
-	@$(scripts)/e2e.sh $(if $(KERNEL),--kernel $(KERNEL)) $(CASES)
+	@$(testing)/selftests/e2e.sh $(if $(KERNEL),--kernel $(KERNEL)) $(CASES)
 
 .PHONY: e2e-debug
 e2e-debug: ## end-to-end suite on a debug kernel: KASAN, lockdep, kmemleak, UBSAN [CASES=]
-	@$(scripts)/e2e.sh --kernel debug $(CASES)
+	@$(testing)/selftests/e2e.sh --kernel debug $(CASES)
 
 .PHONY: e2e-arm64
 e2e-arm64: ## end-to-end suite on an emulated arm64 machine [CASES=]
-	@$(scripts)/e2e.sh --kernel 6.12-arm64 $(CASES)
+	@$(testing)/selftests/e2e.sh --kernel 6.12-arm64 $(CASES)
 
 .PHONY: kernel-table
 kernel-table: ## update Documentation/kernels.rst with the records of runs on this machine
@@ -126,11 +126,11 @@ kernel-table: ## update Documentation/kernels.rst with the records of runs on th
 
 .PHONY: soak
 soak: ## mixed traffic for hours, with packet loss and disturbances [SECONDS=7200 KERNEL=6.12]
-	@$(scripts)/soak.sh $(if $(KERNEL),--kernel $(KERNEL)) $(SECONDS)
+	@$(testing)/selftests/soak.sh $(if $(KERNEL),--kernel $(KERNEL)) $(SECONDS)
 
 .PHONY: bench
 bench: ## measure kwarp, siw, rxe and TCP in turn, make a report [GUEST=uml-up OUT=dir ROUNDS=5]
-	@$(scripts)/bench.sh $(foreach g,$(GUEST),--guest $(g)) $(if $(OUT),--out $(OUT)) -- $(if $(ROUNDS),--rounds $(ROUNDS))
+	@$(testing)/bench/bench.sh $(foreach g,$(GUEST),--guest $(g)) $(if $(OUT),--out $(OUT)) -- $(if $(ROUNDS),--rounds $(ROUNDS))
 
 .PHONY: install
 install: ## install on this machine, as root: DKMS module, provider, tools [PROVIDER=no RDMA_CORE=<tree>]

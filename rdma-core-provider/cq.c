@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "kwarp.h"
+#include "say.h"
 
 /* Map the ring that the kernel has made.  Return: the mapping, or NULL with errno set. */
 static void *cq_map(struct ibv_context *ctx, const struct kwarp_create_cq_resp *resp)
@@ -34,12 +35,21 @@ static void cq_free(struct kwarp_cq *cq)
 	free(cq);
 }
 
+#define STAMPS (IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
+
+static uint32_t stamp_flag(uint64_t wc_flags)
+{
+	if (wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)
+		return KWARP_CQ_STAMP_RAW;
+	return wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK ? KWARP_CQ_STAMP_REAL : 0;
+}
+
 static struct kwarp_cq *create_cq(struct ibv_context *ctx,
 				  const struct ibv_cq_init_attr_ex *attr,
 				  bool single_threaded)
 {
 	struct kwarp_cmd_create_cq_resp resp = {};
-	struct kwarp_cmd_create_cq cmd = {};
+	struct kwarp_cmd_create_cq cmd = { .flags = stamp_flag(attr->wc_flags) };
 	struct kwarp_cq *cq;
 	void *map;
 	int ret;
@@ -63,8 +73,10 @@ static struct kwarp_cq *create_cq(struct ibv_context *ctx,
 	ret = ibv_cmd_create_cq_ex(ctx, attr, &cq->vcq, &cmd.ibv_cmd, sizeof(cmd),
 				   &resp.ibv_resp, sizeof(resp), 0);
 #endif
-	if (ret)
+	if (ret) {
+		kwarp_refused_cq(ctx, attr, ret);
 		goto err_free;
+	}
 
 	map = cq_map(ctx, &resp.drv_payload);
 	if (!map)
@@ -109,12 +121,14 @@ struct ibv_cq_ex *kwarp_create_cq_ex(struct ibv_context *ctx,
 					      IBV_CQ_INIT_ATTR_MASK_PD) ||
 	    !check_comp_mask(flags, IBV_CREATE_CQ_ATTR_SINGLE_THREADED |
 				    IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN) ||
-	    !check_comp_mask(attr->wc_flags, IBV_WC_STANDARD_FLAGS)) {
-		errno = EOPNOTSUPP;
+	    !check_comp_mask(attr->wc_flags, IBV_WC_STANDARD_FLAGS | STAMPS) ||
+	    /* An entry has one timestamp, and neither clock can be computed from the other. */
+	    (attr->wc_flags & STAMPS) == STAMPS) {
+		errno = kwarp_refused_cq(ctx, attr, EOPNOTSUPP);
 		return NULL;
 	}
 	if (attr->cqe > INT32_MAX || attr->comp_vector > INT32_MAX) {
-		errno = EINVAL;
+		errno = kwarp_refused_cq(ctx, attr, EINVAL);
 		return NULL;
 	}
 
@@ -174,40 +188,6 @@ static void cq_switch(struct kwarp_cq *cq, void *map, const struct kwarp_create_
 		munmap(old, old_len);
 }
 
-/*
- * Resize as a module without KWARP_RESIZE_POLLED does: the indices of the new ring begin at 0, and
- * the lock keeps other threads from polling or arming the old ring during the command.
- */
-static int resize_locked(struct kwarp_cq *cq, int cqe)
-{
-	struct kwarp_cmd_resize_cq_resp resp = {};
-	struct ibv_resize_cq cmd = {};
-	struct kwarp_ring_hdr *old;
-	size_t old_len;
-	void *map;
-	int ret;
-
-	kwarp_cq_lock(cq);
-	old = cq->hdr;
-	old_len = cq->len;
-	ret = ibv_cmd_resize_cq(&cq->vcq.cq, cqe, &cmd, sizeof(cmd), &resp.ibv_resp, sizeof(resp));
-	if (ret)
-		goto out;
-	map = cq_map(cq->vcq.cq.context, &resp.drv_payload);
-	cq->lost = !map;
-	if (map) {
-		cq_use(cq, map, &resp.drv_payload);
-		cq->cons = 0;
-		cq->released = 0;
-		munmap(old, old_len);
-	} else {
-		ret = errno;
-	}
-out:
-	kwarp_cq_unlock(cq);
-	return ret;
-}
-
 /**
  * kwarp_resize_cq() - replace the ring by one of another size
  * @ibcq: completion queue
@@ -219,20 +199,18 @@ out:
  */
 int kwarp_resize_cq(struct ibv_cq *ibcq, int cqe)
 {
-	struct kwarp_cmd_resize_cq cmd = { .flags = KWARP_RESIZE_POLLED };
 	struct kwarp_cmd_resize_cq_resp resp = {};
 	struct kwarp_cq *cq = to_kcq(ibcq);
+	struct ibv_resize_cq cmd = {};
 	void *map;
 	int ret;
 
 	begin_resize(cq);
-	ret = ibv_cmd_resize_cq(ibcq, cqe, &cmd.ibv_cmd, sizeof(cmd), &resp.ibv_resp,
-				sizeof(resp));
+	ret = ibv_cmd_resize_cq(ibcq, cqe, &cmd, sizeof(cmd), &resp.ibv_resp, sizeof(resp));
 	if (ret) {
 		lock_to_end_resize(cq);
 		unlock_after_resize(cq);
-		/* An older module does not know KWARP_RESIZE_POLLED. */
-		return ret == EOPNOTSUPP ? resize_locked(cq, cqe) : ret;
+		return kwarp_refused_resize_cq(ibcq, cqe, ret);
 	}
 	map = cq_map(ibcq->context, &resp.drv_payload);
 	ret = map ? 0 : errno;

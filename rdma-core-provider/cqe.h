@@ -21,6 +21,7 @@ static const uint8_t wc_status[] = {
 	[KWARP_WC_MW_BIND_ERR] = IBV_WC_MW_BIND_ERR,
 	[KWARP_WC_FATAL_ERR] = IBV_WC_FATAL_ERR,
 	[KWARP_WC_GENERAL_ERR] = IBV_WC_GENERAL_ERR,
+	[KWARP_WC_RETRY_EXC_ERR] = IBV_WC_RETRY_EXC_ERR,
 };
 
 static_assert(sizeof(wc_status) == KWARP_WC_MAX, "a status has no translation");
@@ -38,7 +39,6 @@ static inline enum ibv_wc_opcode cqe_opcode(const struct kwarp_cqe *cqe)
 	case KWARP_WR_WRITE_IMM:
 		return IBV_WC_RDMA_WRITE;
 	case KWARP_WR_READ:
-	case KWARP_WR_READ_INV:
 		return IBV_WC_RDMA_READ;
 	case KWARP_WR_FETCH_ADD:
 		return IBV_WC_FETCH_ADD;
@@ -50,11 +50,10 @@ static inline enum ibv_wc_opcode cqe_opcode(const struct kwarp_cqe *cqe)
 		return IBV_WC_BIND_MW;
 	case KWARP_WC_RECV:
 	case KWARP_WC_RECV_INV:
+	case KWARP_WC_RECV_SEND_IMM:
 		return IBV_WC_RECV;
 	case KWARP_WC_RECV_IMM:
 		return IBV_WC_RECV_RDMA_WITH_IMM;
-	case KWARP_WR_SEND:
-	case KWARP_WR_SEND_INV:
 	default:
 		return IBV_WC_SEND;
 	}
@@ -66,6 +65,7 @@ static inline unsigned int cqe_flags(const struct kwarp_cqe *cqe)
 	case KWARP_WC_RECV_INV:
 		return IBV_WC_WITH_INV;
 	case KWARP_WC_RECV_IMM:
+	case KWARP_WC_RECV_SEND_IMM:
 		return IBV_WC_WITH_IMM;
 	default:
 		return 0;
@@ -78,13 +78,18 @@ static inline __be32 cqe_imm(const struct kwarp_cqe *cqe)
 	return (__force __be32)cqe->imm;
 }
 
+static inline uint32_t cqe_vendor_err(const struct kwarp_cqe *cqe)
+{
+	return cqe->status == KWARP_WC_SUCCESS ? 0 : cqe->vendor_err;
+}
+
 static inline void fill_wc(struct ibv_wc *wc, const struct kwarp_cqe *cqe)
 {
 	*wc = (struct ibv_wc){
 		.wr_id = cqe->id,
 		.status = cqe_status(cqe),
 		.opcode = cqe_opcode(cqe),
-		.vendor_err = cqe->vendor_err,
+		.vendor_err = cqe_vendor_err(cqe),
 		.byte_len = cqe->byte_len,
 		.qp_num = cqe->qpn,
 		.wc_flags = cqe_flags(cqe),

@@ -15,11 +15,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <infiniband/cmd_ioctl.h>
 
+#include "inject.h"
 #include "kwarp.h"
+#include "say.h"
 
 static int query_device(struct ibv_context *ctx,
 			const struct ibv_query_device_ex_input *input,
@@ -40,6 +43,15 @@ static int query_device(struct ibv_context *ctx,
 	snprintf(attr->orig_attr.fw_ver, sizeof(attr->orig_attr.fw_ver),
 		 "%u.%u.%u", (unsigned int)(fw >> 32) & 0xffff,
 		 (unsigned int)(fw >> 16) & 0xffff, (unsigned int)fw & 0xffff);
+	return 0;
+}
+
+/* The clock of completion timestamps (KWARP_CQ_STAMP_RAW).  Unknown values are not answered. */
+static int query_rt_values(struct ibv_context *ctx, struct ibv_values_ex *values)
+{
+	values->comp_mask &= IBV_VALUES_MASK_RAW_CLOCK;
+	if (values->comp_mask && clock_gettime(CLOCK_MONOTONIC_RAW, &values->raw_clock))
+		return errno;
 	return 0;
 }
 
@@ -69,7 +81,9 @@ static void free_context(struct ibv_context *ibctx)
 {
 	struct kwarp_context *ctx = to_kctx(ibctx);
 
+	kwarp_strict_close(ctx);
 	close(ctx->doorbell);
+	free(ctx->inject);
 	verbs_uninit_context(&ctx->ibv_ctx);
 	free(ctx);
 }
@@ -108,6 +122,7 @@ static const struct verbs_context_ops kwarp_ctx_ops = {
 	.query_device_ex = query_device,
 	.query_port = query_port,
 	.query_qp = kwarp_query_qp,
+	.query_rt_values = query_rt_values,
 	.query_srq = kwarp_query_srq,
 	.reg_dmabuf_mr = kwarp_reg_dmabuf_mr,
 	.reg_mr = kwarp_reg_mr,
@@ -122,7 +137,8 @@ static int get_context(struct kwarp_context *ctx,
 	struct kwarp_cmd_alloc_context cmd = {
 		.abi_min = KWARP_ABI_MIN,
 		.abi_max = KWARP_ABI_MAX,
-		.features = KWARP_FEATURE_RFC7306,
+		.features = KWARP_FEATURE_RFC7306 | KWARP_FEATURE_SEND_IMM |
+			    KWARP_FEATURE_STRICT,
 	};
 
 #ifdef KWARP_HAVE_GET_CONTEXT_FD_ARR
@@ -182,11 +198,14 @@ static struct verbs_context *alloc_context(struct ibv_device *ibdev, int cmd_fd,
 	}
 
 	ctx->features = resp.features;
+	ctx->max_inline = resp.max_inline;
 	ret = open_doorbell(ctx);
 	if (ret)
 		goto err;
 
 	verbs_set_ops(&ctx->ibv_ctx, &kwarp_ctx_ops);
+	kwarp_strict_init(ctx);
+	kwarp_inject_init(ctx);
 	return &ctx->ibv_ctx;
 
 err:
@@ -266,6 +285,7 @@ static __attribute__((constructor)) void register_driver(void)
 	char path[PATH_MAX];
 	const char *release = libibverbs_release(path);
 
+	kwarp_debug_init();
 	if (release && atoi(release) != atoi(PACKAGE_VERSION)) {
 		if (kwarp_has_link(ibv_get_sysfs_path()))
 			fprintf(stderr,

@@ -52,6 +52,8 @@ int kwarp_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 	(IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_SEND |                     \
 	 IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_LOCAL_INV |                 \
 	 IBV_QP_EX_WITH_SEND_WITH_INV | IBV_QP_EX_WITH_BIND_MW)
+/* With KWARP_FEATURE_SEND_IMM: queue pairs that are wired later may post it. */
+#define KWARP_QP_EX_OPS_SEND_IMM IBV_QP_EX_WITH_SEND_WITH_IMM
 /* Additional operations with KWARP_FEATURE_RFC7306. */
 #define KWARP_QP_EX_OPS_RFC7306                                                \
 	(IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |                                  \
@@ -100,6 +102,10 @@ int kwarp_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask);
 int kwarp_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,
 		   struct ibv_qp_init_attr *init_attr);
 int kwarp_destroy_qp(struct ibv_qp *ibqp);
+
+/* strict_open.c */
+void kwarp_strict_init(struct kwarp_context *ctx);
+void kwarp_strict_close(struct kwarp_context *ctx);
 
 /* srq.c */
 struct ibv_srq *kwarp_create_srq(struct ibv_pd *pd,

@@ -15,9 +15,9 @@
 DECLARE_DRV_CMD(kwarp_cmd_alloc_context, IB_USER_VERBS_CMD_GET_CONTEXT,
 		kwarp_alloc_ucontext_req, kwarp_alloc_ucontext_resp);
 DECLARE_DRV_CMD(kwarp_cmd_create_cq, IB_USER_VERBS_EX_CMD_CREATE_CQ,
-		empty, kwarp_create_cq_resp);
+		kwarp_create_cq_req, kwarp_create_cq_resp);
 DECLARE_DRV_CMD(kwarp_cmd_resize_cq, IB_USER_VERBS_CMD_RESIZE_CQ,
-		kwarp_resize_cq_req, kwarp_create_cq_resp);
+		empty, kwarp_create_cq_resp);
 DECLARE_DRV_CMD(kwarp_cmd_create_qp, IB_USER_VERBS_CMD_CREATE_QP,
 		empty, kwarp_create_qp_resp);
 DECLARE_DRV_CMD(kwarp_cmd_create_srq, IB_USER_VERBS_CMD_CREATE_SRQ,

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "kwarp.h"
+#include "say.h"
 
 /*
  * End a registration that has succeeded (@ret is 0) or failed (@ret is an errno value): count the
@@ -44,12 +45,15 @@ struct ibv_mr *kwarp_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 	struct ib_uverbs_reg_mr_resp resp = {};
 	struct kwarp_mr *mr = new_mr(iova, access);
 	struct ibv_reg_mr cmd = {};
+	int ret;
 
 	if (!mr)
 		return NULL;
-	return mr_done(mr, pd,
-		       ibv_cmd_reg_mr(pd, addr, length, iova, access, &mr->vmr, &cmd,
-				      sizeof(cmd), &resp, sizeof(resp)));
+	ret = ibv_cmd_reg_mr(pd, addr, length, iova, access, &mr->vmr, &cmd, sizeof(cmd), &resp,
+			     sizeof(resp));
+	if (ret)
+		kwarp_refused_mr(pd->context, "ibv_reg_mr", length, access, ret);
+	return mr_done(mr, pd, ret);
 }
 
 struct ibv_mr *kwarp_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length,
@@ -66,6 +70,8 @@ struct ibv_mr *kwarp_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t le
 #else
 	ret = ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd, access, &mr->vmr);
 #endif
+	if (ret)
+		kwarp_refused_mr(pd->context, "ibv_reg_dmabuf_mr", length, access, ret);
 	return mr_done(mr, pd, ret);
 }
 
@@ -95,7 +101,11 @@ int kwarp_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 	ret = ibv_cmd_rereg_mr(vmr, flags, addr, length, (uintptr_t)addr,
 			       access, pd, &cmd, sizeof(cmd), &resp,
 			       sizeof(resp));
-	if (!ret)
+	if (ret)
+		kwarp_refused_mr(vmr->ibv_mr.context, "ibv_rereg_mr",
+				 flags & IBV_REREG_MR_CHANGE_TRANSLATION ? length : 1,
+				 flags & IBV_REREG_MR_CHANGE_ACCESS ? access : 0, ret);
+	else
 		mr_changed(to_kmr(&vmr->ibv_mr), flags, addr, access);
 	/* vmr->ibv_mr.pd still is the old domain: libibverbs sets it to @pd after this function. */
 	if (!ret && flags & IBV_REREG_MR_CHANGE_PD) {
@@ -137,6 +147,9 @@ struct ibv_mw *kwarp_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 	ret = ibv_cmd_alloc_mw(pd, type, mw, &cmd, sizeof(cmd), &resp,
 			       sizeof(resp));
 	if (ret) {
+		kwarp_refuse(pd->context, 0, "ibv_alloc_mw: %s",
+			     ret == ENOMEM ? "no memory, or too many regions and windows" :
+					     "unknown type of window");
 		free(mw);
 		errno = ret;
 		return NULL;

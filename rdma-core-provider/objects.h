@@ -22,11 +22,17 @@
  * @ibv_ctx: libibverbs' part
  * @doorbell: file whose ioctl() is the doorbell of all queue pairs
  * @features: KWARP_FEATURE_* that both this provider and the kernel module know
+ * @max_inline: largest inline payload of any queue pair, octets
+ * @inject: what KWARP_FAULT asks for, see inject.h; NULL: nothing
+ * @strict: strict mode (strict.h); NULL: it is off
  */
 struct kwarp_context {
 	struct verbs_context ibv_ctx;
 	int doorbell;
 	uint64_t features;
+	uint32_t max_inline;
+	struct kwarp_inject *inject;
+	struct kwarp_strict *strict;
 };
 
 /**
@@ -46,7 +52,7 @@ struct kwarp_context {
  * @mask: entries - 1
  * @cons: index of the next entry to read
  * @released: value of hdr->cons: entries before it were released to the kernel
- * @cur: entry of an extended CQ that the ibv_wc_read_*() calls read
+ * @cur: copy of the entry of an extended CQ that the ibv_wc_read_*() calls read
  * @polls: number of polls so far, which is written to hdr->polls
  * @empty: the last ibv_next_poll() has found nothing
  * @busy: number of polls in a row that have found a completion while @left was not empty; 0 after
@@ -55,6 +61,7 @@ struct kwarp_context {
  * @left: queue pairs with left requests: requests in the ring for which no doorbell has been
  *	rung yet, see doorbell.c
  * @n_left: number of queue pairs in @left; may be read without the lock
+ * @strict: of strict mode, or NULL
  */
 struct kwarp_cq {
 	struct verbs_cq vcq;
@@ -72,7 +79,7 @@ struct kwarp_cq {
 	uint32_t mask;
 	uint32_t cons;
 	uint32_t released;
-	const struct kwarp_cqe *cur;
+	struct kwarp_cqe cur;
 
 	uint32_t polls;
 	bool empty;
@@ -80,6 +87,7 @@ struct kwarp_cq {
 	pthread_spinlock_t left_lock;
 	struct list_head left;
 	unsigned int n_left;
+	struct kwarp_strict_cq *strict;
 };
 
 /**
@@ -113,10 +121,13 @@ struct kwarp_map {
  * @features: KWARP_FEATURE_* that are in force for this queue pair
  * @max_inline: octets of inline payload that an entry of the SQ may have
  * @sig_all: every work request is signaled
+ * @wired: the program has given the peer's address, so the queue pair connects without rdma_cm; may
+ *	be read without a lock
  * @rung: producer index of the send queue when its doorbell was rung last; a hint
  * @left: nodes in kwarp_cq.left: left[0] of its send CQ, left[1] of its receive CQ if
  *	that is a different CQ
  * @wr: requests that are being built between ibv_wr_start() and ibv_wr_complete(), under sq.lock
+ * @strict: of strict mode, or NULL
  */
 struct kwarp_qp {
 	struct verbs_qp vqp;
@@ -126,6 +137,7 @@ struct kwarp_qp {
 	uint64_t features;
 	uint32_t max_inline;
 	bool sig_all;
+	bool wired;
 	uint32_t rung;
 	struct kwarp_left left[2];
 
@@ -134,6 +146,7 @@ struct kwarp_qp {
 		int err;		/* first error: no request will be published */
 		struct kwarp_sqe *sqe;	/* entry of the current request */
 	} wr;
+	struct kwarp_strict_qp *strict;
 };
 
 /**
@@ -152,6 +165,7 @@ struct kwarp_srq {
 	struct ibv_srq ibv_srq;
 	struct kwarp_map map;
 	struct kwarp_wq wq;
+	struct kwarp_strict_queue *strict;	/* or NULL */
 };
 
 /* struct ibv_sge is copied to struct kwarp_sge by memcpy(). */
@@ -170,6 +184,13 @@ static inline struct kwarp_context *to_kctx(struct ibv_context *ctx)
 static inline bool kwarp_has_rfc7306(const struct kwarp_qp *qp)
 {
 	return qp->features & KWARP_FEATURE_RFC7306;
+}
+
+/* May the queue pair send with immediate data, as far as the provider knows? */
+static inline bool kwarp_sends_imm(const struct kwarp_qp *qp)
+{
+	return qp->features & KWARP_FEATURE_SEND_IMM &&
+	       __atomic_load_n(&qp->wired, __ATOMIC_RELAXED);
 }
 
 static inline struct kwarp_cq *to_kcq(struct ibv_cq *cq)

@@ -18,9 +18,9 @@
 
 /*
  * Set by kwarp_cq_forget_qp() in the flags of an entry whose QP was destroyed or reset; polls skip
- * the entry.  The kernel writes whole entries, so the bit is cleared when the slot is used again.
+ * the entry.
  */
-#define CQE_STALE	(1U << 31)
+#define CQE_STALE	KWARP_CQE_USER
 
 /*
  * Ring for at most this many queue pairs before the CQ is polled again: completions may have come
@@ -76,18 +76,14 @@ static bool cq_unlock_moved(struct kwarp_cq *cq)
 	return true;
 }
 
+/* Return: entry @i if the kernel has added it, else NULL. */
 static struct kwarp_cqe *cq_entry(const struct kwarp_cq *cq, uint32_t i)
 {
-	return &cq->entries[i & cq->mask];
-}
+	const uint16_t phase = i & (cq->mask + 1) ? KWARP_CQE_ODD : KWARP_CQE_EVEN;
+	struct kwarp_cqe *cqe = &cq->entries[i & cq->mask];
 
-static uint32_t cq_prod(const struct kwarp_cq *cq)
-{
-	/*
-	 * Acquire: pairs with the kernel's release store to prod, before which the kernel
-	 * has written the entries.
-	 */
-	return __atomic_load_n(&cq->hdr->prod, __ATOMIC_ACQUIRE);
+	/* Acquire: pairs with the kernel's release store to flags, after the rest of the entry. */
+	return __atomic_load_n(&cqe->flags, __ATOMIC_ACQUIRE) & phase ? cqe : NULL;
 }
 
 /* Release the entries before @cons to the kernel, which may then overwrite them. */
@@ -106,10 +102,12 @@ static void cq_release(struct kwarp_cq *cq, uint32_t cons)
 /* Has the kernel lost an entry, or is the ring not mapped?  Then a completion may never come. */
 static bool cq_broken(const struct kwarp_cq *cq)
 {
-	uint32_t flags = __atomic_load_n(&cq->hdr->flags, __ATOMIC_RELAXED);
+	/* Acquire: the kernel sets KWARP_RING_ERROR after it has added the entries before. */
+	uint32_t flags = __atomic_load_n(&cq->hdr->flags, __ATOMIC_ACQUIRE);
 
 	/* After KWARP_RING_MOVED there may be entries in the new ring. */
-	return cq->lost || (flags & (KWARP_RING_ERROR | KWARP_RING_MOVED)) == KWARP_RING_ERROR;
+	return cq->lost || ((flags & (KWARP_RING_ERROR | KWARP_RING_MOVED)) == KWARP_RING_ERROR &&
+			    !cq_entry(cq, cq->cons));
 }
 
 /* Count a poll in the ring header: the kernel reads there whether the program polls.  Lock held. */
@@ -153,16 +151,17 @@ static void ring_doorbells_if_busy(struct kwarp_cq *cq, unsigned int left)
 static int take_entries(struct kwarp_cq *cq, int num_entries, struct ibv_wc *wc)
 {
 	const struct kwarp_cqe *cqe;
-	uint32_t prod;
 	int n = 0;
 
 	if (cq->lost)
 		return -EIO;
 
 	note_poll(cq);
-	prod = cq_prod(cq);
-	while (n < num_entries && cq->cons != prod) {
-		cqe = cq_entry(cq, cq->cons++);
+	while (n < num_entries) {
+		cqe = cq_entry(cq, cq->cons);
+		if (!cqe)
+			break;
+		cq->cons++;
 		if (!(cqe->flags & CQE_STALE))
 			fill_wc(&wc[n++], cqe);
 	}
@@ -216,11 +215,12 @@ again:
 	/*
 	 * An atomic "or" instead of a store: a pending request for the next completion
 	 * must not be overwritten by a later one for solicited completions only.  The full
-	 * barrier pairs with the kernel's full barrier between its store to prod and its
+	 * barrier pairs with the kernel's full barrier between its stores to entries and its
 	 * read of arm: either the kernel raises the event, or the program's next poll sees
 	 * the entry.
 	 */
-	__atomic_fetch_or(&cq->hdr->arm, arm, __ATOMIC_SEQ_CST);
+	__atomic_fetch_or(&cq->hdr->arm, arm, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (cq_unlock_moved(cq))
 		goto again;
 	/* The program is about to wait, perhaps for the completion of left requests. */
@@ -237,17 +237,18 @@ again:
 void kwarp_cq_forget_qp(struct kwarp_cq *cq, uint32_t qpn)
 {
 	struct kwarp_cqe *cqe;
-	uint32_t i, prod;
+	uint32_t i;
 
+	/* Strict mode needs all completions, and hides these itself. */
+	if (cq->strict)
+		return;
 	/* During a resize the kernel may have copied the entries already. */
 	pthread_mutex_lock(&cq->resize);
 	while (cq->resizing)
 		pthread_cond_wait(&cq->switched, &cq->resize);
 	kwarp_cq_lock(cq);
 	if (!cq->lost) {
-		prod = cq_prod(cq);
-		for (i = cq->cons; i != prod; i++) {
-			cqe = cq_entry(cq, i);
+		for (i = cq->cons; (cqe = cq_entry(cq, i)); i++) {
 			if (cqe->qpn == qpn)
 				cqe->flags |= CQE_STALE;
 		}
@@ -264,24 +265,26 @@ static struct kwarp_cq *ex_to_kcq(struct ibv_cq_ex *cqx)
 }
 
 /*
- * Step to the next entry that is not hidden (CQE_STALE).  The lock is held from ibv_start_poll()
- * to ibv_end_poll().  Return: 0; ENOENT: there is none; EIO: see cq_broken().
+ * Copy the next entry that is not hidden (CQE_STALE).  Its slot is released at once: a program that
+ * posts a request during the poll could overrun the CQ otherwise.  The lock is held from
+ * ibv_start_poll() to ibv_end_poll().  Return: 0; ENOENT: there is none; EIO: see cq_broken().
  */
 static int cq_step(struct kwarp_cq *cq)
 {
 	const struct kwarp_cqe *cqe;
-	uint32_t prod = cq_prod(cq);
 
-	while (cq->cons != prod) {
-		cqe = cq_entry(cq, cq->cons++);
-		if (cqe->flags & CQE_STALE)
-			continue;
-		cq->cur = cqe;
-		cq->vcq.cq_ex.wr_id = cqe->id;
-		cq->vcq.cq_ex.status = cqe_status(cqe);
-		return 0;
+	while ((cqe = cq_entry(cq, cq->cons)) && cqe->flags & CQE_STALE)
+		cq->cons++;
+	if (cqe) {
+		cq->cur = *cqe;
+		cq->cons++;
 	}
-	return cq_broken(cq) ? EIO : ENOENT;
+	cq_release(cq, cq->cons);
+	if (!cqe)
+		return cq_broken(cq) ? EIO : ENOENT;
+	cq->vcq.cq_ex.wr_id = cq->cur.id;
+	cq->vcq.cq_ex.status = cqe_status(&cq->cur);
+	return 0;
 }
 
 /* Begin an extended poll.  Return: 0, with the lock held; else an errno value, without the lock. */
@@ -297,7 +300,6 @@ static int try_start_poll(struct kwarp_cq *cq)
 			ret = cq_step(cq);
 			if (!ret)
 				return 0;
-			cq_release(cq, cq->cons);
 		}
 	} while (cq_unlock_moved(cq));
 	return ret;
@@ -324,15 +326,8 @@ static int start_poll(struct ibv_cq_ex *cqx, struct ibv_poll_cq_attr *attr)
 static int next_poll(struct ibv_cq_ex *cqx)
 {
 	struct kwarp_cq *cq = ex_to_kcq(cqx);
-	int ret;
+	int ret = cq_step(cq);
 
-	/*
-	 * The program has finished with the current entry.  Release entries before end_poll() if
-	 * half of the ring is used, or a program that posts during the poll could overrun the CQ.
-	 */
-	if (cq->cons - cq->released > cq->mask / 2)
-		cq_release(cq, cq->cons);
-	ret = cq_step(cq);
 	cq->empty = ret == ENOENT;
 	return ret;
 }
@@ -343,7 +338,6 @@ static void end_poll(struct ibv_cq_ex *cqx)
 	bool empty = cq->empty;
 
 	cq->empty = false;
-	cq_release(cq, cq->cons);
 	cq_unlock_moved(cq);
 	/* @empty: the program has seen the end of the queue, so ring for all left requests. */
 	if (!empty)
@@ -354,40 +348,41 @@ static void end_poll(struct ibv_cq_ex *cqx)
 
 static enum ibv_wc_opcode read_opcode(struct ibv_cq_ex *cqx)
 {
-	return cqe_opcode(ex_to_kcq(cqx)->cur);
+	return cqe_opcode(&ex_to_kcq(cqx)->cur);
 }
 
 static uint32_t read_vendor_err(struct ibv_cq_ex *cqx)
 {
-	return ex_to_kcq(cqx)->cur->vendor_err;
+	return cqe_vendor_err(&ex_to_kcq(cqx)->cur);
 }
 
 static unsigned int read_wc_flags(struct ibv_cq_ex *cqx)
 {
-	return cqe_flags(ex_to_kcq(cqx)->cur);
+	return cqe_flags(&ex_to_kcq(cqx)->cur);
 }
 
 static uint32_t read_byte_len(struct ibv_cq_ex *cqx)
 {
-	return ex_to_kcq(cqx)->cur->byte_len;
+	return ex_to_kcq(cqx)->cur.byte_len;
 }
 
 /*
- * libibverbs calls this for ibv_wc_read_invalidated_rkey(), too: no completion has both immediate
- * data and an invalidated key.
+ * libibverbs calls this for ibv_wc_read_invalidated_rkey(), too: imm and inv_stag are the same word
+ * of the entry.
  */
 static __be32 read_imm_data(struct ibv_cq_ex *cqx)
 {
-	const struct kwarp_cqe *cqe = ex_to_kcq(cqx)->cur;
-
-	if (cqe->opcode == KWARP_WC_RECV_IMM)
-		return cqe_imm(cqe);
-	return (__force __be32)cqe->inv_stag;
+	return cqe_imm(&ex_to_kcq(cqx)->cur);
 }
 
 static uint32_t read_qp_num(struct ibv_cq_ex *cqx)
 {
-	return ex_to_kcq(cqx)->cur->qpn;
+	return ex_to_kcq(cqx)->cur.qpn;
+}
+
+static uint64_t read_timestamp(struct ibv_cq_ex *cqx)
+{
+	return ex_to_kcq(cqx)->cur.timestamp;
 }
 
 /* Read a member of struct ibv_wc that iWARP does not have: the result is always 0. */
@@ -426,4 +421,8 @@ void kwarp_cq_init_ex(struct kwarp_cq *cq, uint64_t wc_flags)
 		cqx->read_sl = read_zero8;
 	if (wc_flags & IBV_WC_EX_WITH_DLID_PATH_BITS)
 		cqx->read_dlid_path_bits = read_zero8;
+	if (wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)
+		cqx->read_completion_ts = read_timestamp;
+	if (wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
+		cqx->read_completion_wallclock_ns = read_timestamp;
 }

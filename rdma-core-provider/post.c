@@ -18,6 +18,7 @@
 #include <ccan/array_size.h>
 
 #include "kwarp.h"
+#include "say.h"
 
 /**
  * struct send_op - how a work request opcode goes into the ring
@@ -32,6 +33,7 @@
  * @imm: the request has immediate data
  * @atomic: the request has operands, and one element of 8 octets for the old value
  * @rfc7306: the request is only allowed with KWARP_FEATURE_RFC7306
+ * @wired: the request is only allowed between wired queue pairs
  */
 struct send_op {
 	uint8_t valid : 1;
@@ -44,16 +46,19 @@ struct send_op {
 	uint8_t imm : 1;
 	uint8_t atomic : 1;
 	uint8_t rfc7306 : 1;
+	uint8_t wired : 1;
 	uint8_t opcode;
 };
 
-/* IBV_WR_SEND_WITH_IMM is missing: iWARP has no Send with immediate data. */
 static const struct send_op send_ops[] = {
 	[IBV_WR_RDMA_WRITE] = { .valid = 1, .opcode = KWARP_WR_WRITE,
 				.remote = 1, .payload = 1 },
 	[IBV_WR_RDMA_READ] = { .valid = 1, .opcode = KWARP_WR_READ,
 			       .remote = 1, .one_sge = 1 },
 	[IBV_WR_SEND] = { .valid = 1, .opcode = KWARP_WR_SEND, .payload = 1 },
+	/* iWARP has no Send with immediate data: this one is kwarp's own. */
+	[IBV_WR_SEND_WITH_IMM] = { .valid = 1, .opcode = KWARP_WR_SEND_IMM,
+				   .payload = 1, .imm = 1, .wired = 1 },
 	[IBV_WR_SEND_WITH_INV] = { .valid = 1, .opcode = KWARP_WR_SEND_INV,
 				   .inval = 1, .payload = 1 },
 	[IBV_WR_LOCAL_INV] = { .valid = 1, .opcode = KWARP_WR_LOCAL_INV,
@@ -73,9 +78,13 @@ static const struct send_op send_ops[] = {
 	(IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED |             \
 	 IBV_SEND_INLINE)
 
+/*
+ * A window gives rights to peers only.  Programs written for InfiniBand also ask for local write,
+ * which its devices take and ignore.
+ */
 #define BIND_ACCESS                                                            \
 	(IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE |                    \
-	 IBV_ACCESS_ZERO_BASED)
+	 IBV_ACCESS_ZERO_BASED | IBV_ACCESS_LOCAL_WRITE)
 
 static bool bind_access_ok(const struct kwarp_qp *qp, unsigned int access)
 {
@@ -116,6 +125,16 @@ static bool region_allows(const struct ibv_mw_bind_info *info)
 	       info->addr - mr->iova <= size - info->length;
 }
 
+static const char bad_bind_access[] =
+	"mw_access_flags has more than remote read, write, atomic and zero based";
+static const char bad_bind_region[] =
+	"the region lacks IBV_ACCESS_MW_BIND or, for a window that peers write to, IBV_ACCESS_LOCAL_WRITE, or the window goes beyond it";
+
+static int refuse_bind(const struct kwarp_qp *qp, const char *why)
+{
+	return kwarp_refuse(qp->vqp.qp.context, EINVAL, "bind of a memory window: %s", why);
+}
+
 static void put_range(struct kwarp_sqe *sqe, uint32_t rkey,
 		      const struct ibv_mw_bind_info *info)
 {
@@ -123,7 +142,7 @@ static void put_range(struct kwarp_sqe *sqe, uint32_t rkey,
 	sqe->inv_stag = info->mr ? info->mr->lkey : 0;
 	sqe->raddr = info->addr;
 	sqe->length = info->length;
-	sqe->access = info->mw_access_flags;
+	sqe->access = info->mw_access_flags & ~IBV_ACCESS_LOCAL_WRITE;
 }
 
 /**
@@ -141,11 +160,17 @@ int kwarp_put_bind(const struct kwarp_qp *qp, struct kwarp_sqe *sqe,
 		   const struct ibv_mw_bind_info *info)
 {
 	if (!mw || !info->mr || mw->type != IBV_MW_TYPE_2)
-		return EINVAL;
-	if (!same_pd(qp, mw->pd) || !same_pd(qp, info->mr->pd) || (mw->rkey ^ rkey) >> 8)
-		return EINVAL;
-	if (!info->length || !bind_access_ok(qp, info->mw_access_flags) || !region_allows(info))
-		return EINVAL;
+		return refuse_bind(qp, "no window of type 2, or no region");
+	if (!same_pd(qp, mw->pd) || !same_pd(qp, info->mr->pd))
+		return refuse_bind(qp, "window, region and queue pair are not of one protection domain");
+	if ((mw->rkey ^ rkey) >> 8)
+		return refuse_bind(qp, "only the last octet of rkey may differ from the window's");
+	if (!info->length)
+		return refuse_bind(qp, "length is 0");
+	if (!bind_access_ok(qp, info->mw_access_flags))
+		return refuse_bind(qp, bad_bind_access);
+	if (!region_allows(info))
+		return refuse_bind(qp, bad_bind_region);
 
 	put_range(sqe, rkey, info);
 	return 0;
@@ -205,7 +230,7 @@ static bool num_sge_ok(const struct kwarp_qp *qp, const struct send_op *op, int 
 {
 	unsigned int max_sge = qp->sq.max_sge;
 
-	if (op->one_sge && max_sge > 1)
+	if (op->one_sge)
 		max_sge = 1;
 	if (op->no_sge)
 		max_sge = 0;
@@ -230,11 +255,79 @@ static const struct send_op *check_send(const struct kwarp_qp *qp,
 	op = &send_ops[wr->opcode];
 	if (!op->valid || (wr->send_flags & ~SEND_FLAGS))
 		return NULL;
-	if (op->rfc7306 && !kwarp_has_rfc7306(qp))
+	if ((op->rfc7306 && !kwarp_has_rfc7306(qp)) || (op->wired && !kwarp_sends_imm(qp)))
 		return NULL;
 	if ((wr->send_flags & IBV_SEND_INLINE) && !op->payload)
 		return NULL;
 	return num_sge_ok(qp, op, wr->num_sge) ? op : NULL;
+}
+
+static const char *const op_names[] = {
+	[IBV_WR_RDMA_WRITE] = "RDMA_WRITE",
+	[IBV_WR_RDMA_READ] = "RDMA_READ",
+	[IBV_WR_SEND] = "SEND",
+	[IBV_WR_SEND_WITH_IMM] = "SEND_WITH_IMM",
+	[IBV_WR_SEND_WITH_INV] = "SEND_WITH_INV",
+	[IBV_WR_LOCAL_INV] = "LOCAL_INV",
+	[IBV_WR_BIND_MW] = "BIND_MW",
+	[IBV_WR_RDMA_WRITE_WITH_IMM] = "RDMA_WRITE_WITH_IMM",
+	[IBV_WR_ATOMIC_FETCH_AND_ADD] = "ATOMIC_FETCH_AND_ADD",
+	[IBV_WR_ATOMIC_CMP_AND_SWP] = "ATOMIC_CMP_AND_SWP",
+};
+
+#define SAY(format, ...) \
+	kwarp_refuse(ctx, EINVAL, "ibv_post_send: %s: " format, name, ##__VA_ARGS__)
+
+/* Say why check_send() refuses.  Return: EINVAL */
+static __attribute__((cold, noinline)) int refuse_send(const struct kwarp_qp *qp,
+						       const struct ibv_send_wr *wr)
+{
+	struct ibv_context *ctx = qp->vqp.qp.context;
+	const struct send_op *op;
+	const char *name;
+
+	if (wr->opcode == IBV_WR_SEND_WITH_IMM && !kwarp_sends_imm(qp))
+		return kwarp_refuse(ctx, EINVAL,
+				    "ibv_post_send: SEND_WITH_IMM: iWARP has none; RDMA_WRITE_WITH_IMM is possible");
+	if ((unsigned int)wr->opcode >= ARRAY_SIZE(send_ops) || !send_ops[wr->opcode].valid)
+		return kwarp_refuse(ctx, EINVAL, "ibv_post_send: opcode %d: unknown, or iWARP has none",
+				    wr->opcode);
+	op = &send_ops[wr->opcode];
+	name = op_names[wr->opcode];
+	if (wr->send_flags & ~SEND_FLAGS)
+		return SAY("send_flags %#x: only fence, signaled, solicited and inline are possible",
+			   wr->send_flags);
+	if (op->rfc7306 && !kwarp_has_rfc7306(qp))
+		return SAY("RFC 7306 is off (knob rfc7306)");
+	if (wr->send_flags & IBV_SEND_INLINE && !op->payload)
+		return SAY("IBV_SEND_INLINE is for data that is sent");
+	if (op->atomic)
+		return SAY("num_sge %d: an atomic operation has one element, of 8 octets",
+			   wr->num_sge);
+	if (op->no_sge)
+		return SAY("num_sge %d: the request has no data", wr->num_sge);
+	if (op->one_sge && wr->num_sge > 1)
+		return SAY("num_sge %d > 1: with iWARP a Read has one element", wr->num_sge);
+	return SAY("num_sge %d > max_send_sge %u", wr->num_sge, qp->sq.max_sge);
+}
+
+/* Say what is wrong with the data of a request.  Return: EINVAL */
+static __attribute__((cold, noinline)) int refuse_data(const struct kwarp_qp *qp,
+						       const struct ibv_send_wr *wr)
+{
+	struct ibv_context *ctx = qp->vqp.qp.context;
+	const char *name = op_names[wr->opcode];
+	uint64_t total = 0;
+	int i;
+
+	for (i = 0; i < wr->num_sge; i++)
+		total += wr->sg_list[i].length;
+	if (wr->send_flags & IBV_SEND_INLINE)
+		return SAY("%llu octets inline > max_inline_data %u", (unsigned long long)total,
+			   qp->max_inline);
+	if (send_ops[wr->opcode].atomic)
+		return SAY("%llu octets: an atomic operation has 8", (unsigned long long)total);
+	return SAY("%llu octets: a message has less than 4 GiB", (unsigned long long)total);
 }
 
 static void put_atomic(struct kwarp_sqe *sqe, const struct ibv_send_wr *wr)
@@ -274,9 +367,9 @@ static int put_send(struct kwarp_qp *qp, const struct ibv_send_wr *wr)
 	struct kwarp_sqe *sqe;
 
 	if (!op)
-		return EINVAL;
+		return refuse_send(qp, wr);
 	if (kwarp_ring_full(ring))
-		return ENOMEM;
+		return kwarp_refuse_full(qp);
 
 	sqe = kwarp_ring_next(ring);
 	*sqe = (struct kwarp_sqe){
@@ -289,10 +382,10 @@ static int put_send(struct kwarp_qp *qp, const struct ibv_send_wr *wr)
 		return EINVAL;
 	if (wr->send_flags & IBV_SEND_INLINE) {
 		if (!put_inline(qp, sqe, wr))
-			return EINVAL;
+			return refuse_data(qp, wr);
 	} else if (wr->num_sge) {
 		if (!sge_list_ok(op, wr))
-			return EINVAL;
+			return refuse_data(qp, wr);
 		sqe->num_sge = wr->num_sge;
 		memcpy(sqe + 1, wr->sg_list,
 		       wr->num_sge * sizeof(*wr->sg_list));
@@ -342,15 +435,18 @@ static int put_bind_type_1(struct kwarp_qp *qp, const struct ibv_mw *mw, uint32_
 	struct kwarp_ring *ring = &qp->sq.ring;
 	struct kwarp_sqe *sqe;
 
-	if (!same_pd(qp, mw->pd))
+	if (!same_pd(qp, mw->pd)) {
+		refuse_bind(qp, "window and queue pair are not of one protection domain");
 		return EPERM;
+	}
 	if (info->length && (!info->mr || !region_allows(info)))
-		return EINVAL;
-	if (!bind_access_ok(qp, info->mw_access_flags) ||
-	    bind->send_flags & ~(IBV_SEND_FENCE | IBV_SEND_SIGNALED))
-		return EINVAL;
+		return refuse_bind(qp, bad_bind_region);
+	if (!bind_access_ok(qp, info->mw_access_flags))
+		return refuse_bind(qp, bad_bind_access);
+	if (bind->send_flags & ~(IBV_SEND_FENCE | IBV_SEND_SIGNALED))
+		return refuse_bind(qp, "send_flags has more than fence and signaled");
 	if (kwarp_ring_full(ring))
-		return ENOMEM;
+		return kwarp_refuse_full(qp);
 	sqe = kwarp_ring_next(ring);
 	*sqe = (struct kwarp_sqe){
 		.id = bind->wr_id,

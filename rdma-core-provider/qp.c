@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "kwarp.h"
+#include "say.h"
 
 /*
  * Read both indices of a queue again, after the kernel has reset the QP: the kernel has emptied the
@@ -100,6 +101,8 @@ static bool has_ops(const struct ibv_qp_init_attr_ex *attr, uint64_t features)
 
 	if (features & KWARP_FEATURE_RFC7306)
 		ops |= KWARP_QP_EX_OPS_RFC7306;
+	if (features & KWARP_FEATURE_SEND_IMM)
+		ops |= KWARP_QP_EX_OPS_SEND_IMM;
 	return !(attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) ||
 	       check_comp_mask(attr->send_ops_flags, ops);
 }
@@ -130,7 +133,7 @@ struct ibv_qp *kwarp_create_qp_ex(struct ibv_context *ctx,
 
 	ret = check_qp_attr(ctx, attr);
 	if (ret)
-		goto err;
+		goto err_say;
 
 	qp = calloc(1, sizeof(*qp));
 	if (!qp) {
@@ -144,17 +147,19 @@ struct ibv_qp *kwarp_create_qp_ex(struct ibv_context *ctx,
 
 	ret = ibv_cmd_create_qp_ex(ctx, &qp->vqp, attr, &cmd.ibv_cmd,
 				   sizeof(cmd), &resp.ibv_resp, sizeof(resp));
-	if (ret)
-		goto err_free;
+	if (ret) {
+		qp_free(qp);
+		goto err_say;
+	}
 
 	ret = qp_map(qp, ctx, &resp.drv_payload);
 	if (!ret)
 		ret = qp_place(qp, ctx, attr, &resp.drv_payload);
 	/*
-	 * The queue pair may have fewer features than the context: the device's knob (tunable)
-	 * rfc7306 may be off.
+	 * The queue pair may have fewer features than the context: the device's knob rfc7306 may
+	 * be off.
 	 */
-	qp->features = resp.features;
+	qp->features = resp.features | (to_kctx(ctx)->features & KWARP_FEATURE_SEND_IMM);
 	if (!ret && !has_ops(attr, qp->features))
 		ret = EOPNOTSUPP;
 	if (ret)
@@ -168,8 +173,9 @@ struct ibv_qp *kwarp_create_qp_ex(struct ibv_context *ctx,
 
 err_destroy:
 	ibv_cmd_destroy_qp(&qp->vqp.qp);
-err_free:
 	qp_free(qp);
+err_say:
+	kwarp_refused_qp(ctx, attr, ret);
 err:
 	errno = ret;
 	return NULL;
@@ -226,18 +232,30 @@ static int modify_to_reset(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int ma
 	}
 	kwarp_wq_end_change(&qp->rq);
 	kwarp_wq_end_change(&qp->sq);
-	if (!ret)
+	if (!ret) {
+		__atomic_store_n(&qp->wired, false, __ATOMIC_RELAXED);
 		qp_forget(ibqp);
+	} else {
+		kwarp_refused_modify_qp(ibqp, attr, mask, ret);
+	}
 	return ret;
 }
 
 int kwarp_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 {
+	struct kwarp_qp *qp = to_kqp(ibqp);
 	struct ibv_modify_qp cmd = {};
+	int ret;
 
 	if (mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET)
 		return modify_to_reset(ibqp, attr, mask);
-	return ibv_cmd_modify_qp(ibqp, attr, mask, &cmd, sizeof(cmd));
+	ret = ibv_cmd_modify_qp(ibqp, attr, mask, &cmd, sizeof(cmd));
+	if (ret)
+		return kwarp_refused_modify_qp(ibqp, attr, mask, ret);
+	/* The kernel wires a queue pair that comes to RTR with an address; librdmacm gives none. */
+	if (mask & IBV_QP_AV && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RTR)
+		__atomic_store_n(&qp->wired, true, __ATOMIC_RELAXED);
+	return 0;
 }
 
 int kwarp_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,

@@ -3,8 +3,8 @@
  * kwarp: ibv_post_recv(), ibv_post_srq_recv().
  *
  * A post fills slots of the shared ring and publishes them with one store.  It rings the doorbell
- * only if the kernel asked for it, which it does after the queue pair has failed: the kernel then
- * flushes the receives.
+ * only if the kernel asked for it, which it does while a message waits for a receive, and after the
+ * queue pair has failed: the kernel then flushes the receives.
  */
 #include <config.h>
 
@@ -12,16 +12,19 @@
 #include <string.h>
 
 #include "kwarp.h"
+#include "say.h"
 
-static int put_recv(struct kwarp_wq *wq, const struct ibv_recv_wr *wr)
+static int put_recv(struct ibv_context *ctx, struct kwarp_wq *wq, const struct ibv_recv_wr *wr)
 {
 	struct kwarp_ring *ring = &wq->ring;
 	struct kwarp_rqe *rqe;
 
 	if ((unsigned int)wr->num_sge > wq->max_sge)
-		return EINVAL;
+		return kwarp_refuse(ctx, EINVAL, "ibv_post_recv: num_sge %d > max_recv_sge %u",
+				    wr->num_sge, wq->max_sge);
 	if (kwarp_ring_full(ring))
-		return ENOMEM;
+		return kwarp_refuse(ctx, ENOMEM,
+				    "ibv_post_recv: the queue is full: max_recv_wr is %u", ring->max);
 
 	rqe = kwarp_ring_next(ring);
 	rqe->id = wr->wr_id;
@@ -40,14 +43,15 @@ static int put_recv(struct kwarp_wq *wq, const struct ibv_recv_wr *wr)
  *
  * Return: 0, or an errno value; @bad_wr is then the first request that is not in the ring.
  */
-static int put_recvs(struct kwarp_wq *wq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+static int put_recvs(struct ibv_context *ctx, struct kwarp_wq *wq, struct ibv_recv_wr *wr,
+		     struct ibv_recv_wr **bad_wr)
 {
 	struct ibv_recv_wr *first = wr;
 	int ret = 0;
 
 	kwarp_wq_lock(wq);
 	for (; wr; wr = wr->next) {
-		ret = put_recv(wq, wr);
+		ret = put_recv(ctx, wq, wr);
 		if (ret) {
 			*bad_wr = wr;
 			break;
@@ -63,7 +67,7 @@ static int post_recv(struct kwarp_context *ctx, struct kwarp_wq *wq,
 		     struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
 {
 	struct ibv_recv_wr *first = wr;
-	int ret = put_recvs(wq, wr, bad_wr), err;
+	int ret = put_recvs(&ctx->ibv_ctx.context, wq, wr, bad_wr), err;
 	bool posted = first && (!ret || *bad_wr != first);
 
 	if (posted && kwarp_ring_flags(&wq->ring) & KWARP_RING_NEED_KICK) {
@@ -84,7 +88,8 @@ int kwarp_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 	/* The QP has no receive queue, because it uses an SRQ. */
 	if (!qp->rq.ring.hdr && ibqp->srq) {
 		*bad_wr = wr;
-		return EINVAL;
+		return kwarp_refuse(ibqp->context, EINVAL,
+				    "ibv_post_recv: the queue pair has a shared receive queue: use ibv_post_srq_recv");
 	}
 	return post_recv(to_kctx(ibqp->context), &qp->rq, wr, bad_wr);
 }
@@ -96,5 +101,5 @@ int kwarp_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 	 * An SRQ has no doorbell, so its flags need not be read.  Here, without the lock, they
 	 * must not be read, because a resize may have unmapped the ring.
 	 */
-	return put_recvs(&to_ksrq(ibsrq)->wq, wr, bad_wr);
+	return put_recvs(ibsrq->context, &to_ksrq(ibsrq)->wq, wr, bad_wr);
 }

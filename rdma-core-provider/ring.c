@@ -97,7 +97,6 @@ void kwarp_wq_init(struct kwarp_wq *wq, struct ibv_pd *pd)
 
 void kwarp_wq_fini(struct kwarp_wq *wq)
 {
-	wq->ring.hdr = NULL;
 	pthread_mutex_destroy(&wq->change);
 	pthread_spin_destroy(&wq->lock);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "kwarp.h"
+#include "say.h"
 
 static int srq_place(struct kwarp_srq *srq, struct ibv_context *ctx,
 		     const struct ibv_srq_attr *attr,
@@ -44,8 +45,10 @@ struct ibv_srq *kwarp_create_srq(struct ibv_pd *pd,
 
 	ret = ibv_cmd_create_srq(pd, &srq->ibv_srq, attr, &cmd.ibv_cmd,
 				 sizeof(cmd), &resp.ibv_resp, sizeof(resp));
-	if (ret)
+	if (ret) {
+		kwarp_refused_srq(pd->context, attr, ret);
 		goto err_free;
+	}
 
 	ret = kwarp_map_memory(&srq->map, pd->context, resp.drv_payload.mmap_key,
 			       resp.drv_payload.mmap_len);
@@ -101,17 +104,19 @@ static int resize_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr, int mask
 	if (!ret)
 		ret = srq_remap(srq, &resp);
 	kwarp_wq_end_change(&srq->wq);
-	return ret;
+	return ret ? kwarp_refused_modify_srq(ibsrq, attr, mask, ret) : 0;
 }
 
 int kwarp_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr,
 		     int mask)
 {
 	struct ibv_modify_srq cmd = {};
+	int ret;
 
 	if (mask & IBV_SRQ_MAX_WR)
 		return resize_srq(ibsrq, attr, mask);
-	return ibv_cmd_modify_srq(ibsrq, attr, mask, &cmd, sizeof(cmd));
+	ret = ibv_cmd_modify_srq(ibsrq, attr, mask, &cmd, sizeof(cmd));
+	return ret ? kwarp_refused_modify_srq(ibsrq, attr, mask, ret) : 0;
 }
 
 int kwarp_query_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr)

@@ -15,6 +15,7 @@
 #include <util/compiler.h>
 
 #include "kwarp.h"
+#include "say.h"
 
 static struct kwarp_qp *ex_to_kqp(struct ibv_qp_ex *qpx)
 {
@@ -28,6 +29,11 @@ static void void_batch(struct kwarp_qp *qp, int err)
 		qp->wr.err = err;
 }
 
+/* Void the batch with EINVAL, and say why. */
+#define VOID(qp, format, ...)                                                  \
+	void_batch(qp, kwarp_refuse((qp)->vqp.qp.context, EINVAL,              \
+				    "ibv_wr_*: " format, ##__VA_ARGS__))
+
 static bool is_atomic(const struct kwarp_sqe *sqe)
 {
 	return sqe->opcode == KWARP_WR_FETCH_ADD || sqe->opcode == KWARP_WR_CMP_SWAP;
@@ -39,7 +45,7 @@ static void finish_request(struct kwarp_qp *qp)
 	const struct kwarp_sqe *sqe = qp->wr.sqe;
 
 	if (sqe && is_atomic(sqe) && !sqe->num_sge)
-		void_batch(qp, EINVAL);
+		VOID(qp, "an atomic operation has no element of 8 octets");
 }
 
 /**
@@ -58,7 +64,7 @@ static struct kwarp_sqe *begin_request(struct kwarp_qp *qp, uint8_t opcode)
 
 	finish_request(qp);
 	if (kwarp_ring_full(&qp->sq.ring))
-		void_batch(qp, ENOMEM);
+		void_batch(qp, kwarp_refuse_full(qp));
 	if (qp->wr.err)
 		return NULL;
 
@@ -98,8 +104,20 @@ static struct kwarp_sqe *begin_rfc7306(struct ibv_qp_ex *qpx, uint8_t opcode,
 	struct kwarp_qp *qp = ex_to_kqp(qpx);
 
 	if (!kwarp_has_rfc7306(qp))
-		void_batch(qp, EINVAL);
+		VOID(qp, "RFC 7306 is off (knob rfc7306)");
 	return begin_remote(qpx, opcode, rkey, raddr);
+}
+
+static void wr_send_imm(struct ibv_qp_ex *qpx, __be32 imm)
+{
+	struct kwarp_qp *qp = ex_to_kqp(qpx);
+	struct kwarp_sqe *sqe;
+
+	if (!kwarp_sends_imm(qp))
+		void_batch(qp, EINVAL);
+	sqe = begin_request(qp, KWARP_WR_SEND_IMM);
+	if (sqe)
+		sqe->imm = (__force uint32_t)imm;
 }
 
 static void begin_inval(struct ibv_qp_ex *qpx, uint8_t opcode, uint32_t rkey)
@@ -185,7 +203,7 @@ static size_t sge_limit(const struct kwarp_qp *qp)
 	case KWARP_WR_READ:
 	case KWARP_WR_FETCH_ADD:
 	case KWARP_WR_CMP_SWAP:
-		return qp->sq.max_sge ? 1 : 0;
+		return 1;
 	case KWARP_WR_LOCAL_INV:
 	case KWARP_WR_BIND_MW:
 		return 0;
@@ -205,6 +223,7 @@ static bool takes_inline(const struct kwarp_sqe *sqe)
 	case KWARP_WR_WRITE:
 	case KWARP_WR_WRITE_IMM:
 	case KWARP_WR_SEND:
+	case KWARP_WR_SEND_IMM:
 	case KWARP_WR_SEND_INV:
 		return true;
 	default:
@@ -222,13 +241,15 @@ static void wr_set_sge_list(struct ibv_qp_ex *qpx, size_t num_sge,
 	if (qp->wr.err)
 		return;
 	if (num_sge > sge_limit(qp)) {
-		void_batch(qp, EINVAL);
+		VOID(qp, "num_sge %zu > %zu, which this kind of request may have (max_send_sge is %u)",
+		     num_sge, sge_limit(qp), qp->sq.max_sge);
 		return;
 	}
 	for (i = 0; i < num_sge; i++)
 		total += list[i].length;
 	if (!length_ok(qp->wr.sqe, total)) {
-		void_batch(qp, EINVAL);
+		VOID(qp, "%llu octets: an atomic operation has 8, and others less than 4 GiB",
+		     (unsigned long long)total);
 		return;
 	}
 	if (num_sge)
@@ -259,14 +280,14 @@ static void wr_set_inline_data_list(struct ibv_qp_ex *qpx, size_t num_buf,
 	if (qp->wr.err)
 		return;
 	if (!takes_inline(sqe)) {
-		void_batch(qp, EINVAL);
+		VOID(qp, "inline data is for requests that send data");
 		return;
 	}
 
 	dst = (uint8_t *)(sqe + 1);
 	for (i = 0; i < num_buf; i++) {
 		if (list[i].length > qp->max_inline - used) {
-			void_batch(qp, EINVAL);
+			VOID(qp, "more than max_inline_data %u octets inline", qp->max_inline);
 			return;
 		}
 		/* An empty buffer may have no address. */
@@ -343,6 +364,7 @@ void kwarp_qp_init_ex(struct kwarp_qp *qp)
 	qpx->wr_atomic_fetch_add = wr_atomic_fetch_add;
 	qpx->wr_atomic_cmp_swp = wr_atomic_cmp_swp;
 	qpx->wr_send = wr_send;
+	qpx->wr_send_imm = wr_send_imm;
 	qpx->wr_send_inv = wr_send_inv;
 	qpx->wr_local_inv = wr_local_inv;
 	qpx->wr_bind_mw = wr_bind_mw;

@@ -9,6 +9,9 @@
 #
 #   KWARP_BUILD=NAME   build in build/NAME instead of build/RELEASE, and do not copy the module
 #   KWARP_QUIET=1      show the build's output only if it fails
+#
+# The module has no debug information, which would take a third of the time, and which DKMS removes
+# again. KCFLAGS=-g as an argument gives it. If the kernel's vmlinux is there, BTF is made from it.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
@@ -51,6 +54,7 @@ compile() {
 build() {
 	local kdir=$1 tree=$2
 	shift 2
+	[ -e "$kdir/vmlinux" ] || set -- "KCFLAGS=-g0 ${KCFLAGS:-}" "$@"
 	same_kernel_or_wipe "$tree" "$(realpath "$kdir") $(kdir_id "$kdir") $*"
 	link_sources "$tree"
 	"$here/kernel/probe.sh" "$kdir" "$tree/kwarp_config.h" "$@"
@@ -82,8 +86,11 @@ shift
 [ -e "$KWARP_ROOT/$driver/Kbuild" ] || die "no $driver/Kbuild in this checkout"
 need_compiler "$@"
 kdir=$(realpath "$kdir")
+release=$(kernel_release "$kdir" 2>/dev/null) && [[ $release =~ ^([0-9]+)\.([0-9]+) ]] ||
+	die "$kdir is not the build directory of a kernel, or not all of it: install the kernel's headers, or give KDIR=..."
+[ $((BASH_REMATCH[1] * 1000 + BASH_REMATCH[2])) -ge 6001 ] || die "kwarp needs Linux 6.1 or newer, and $kdir is of $release"
 version=$("$here/version.sh")
-name=${KWARP_BUILD:-$(kernel_release "$kdir")}
+name=${KWARP_BUILD:-$release}
 tree=$KWARP_ROOT/build/$name
 mkdir -p "$KWARP_ROOT/build"
 exec 8>"$KWARP_ROOT/build/$name.lock"

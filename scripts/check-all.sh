@@ -23,52 +23,53 @@
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
+e2e=$KWARP_ROOT/tools/testing/selftests/e2e.sh
 out=$KWARP_ROOT/build/check-all
-steps=(check e2e-rest e2e-debug-rest e2e-uml e2e-libsiw e2e-long e2e-threadirqs e2e-6.1 e2e-sid e2e-flavours e2e-arm64 e2e-two kunit-be packages secure-boot kcsan faults fuzz-uverbs mutate-streams fuzz-long mutants soak)
+steps=(check e2e-rest e2e-debug-rest e2e-uml e2e-libsiw e2e-long e2e-threadirqs e2e-6.1 e2e-sid e2e-flavours e2e-arm64 e2e-two in-tree upstream-series kunit-be install packages secure-boot kcsan faults fuzz-uverbs mutate-streams fuzz-long mutants soak)
 
 step_check() {
-	"$here/check.sh"
+	KWARP_CHECK_TIME=14400 "$here/check.sh"
 }
 
 # Run the end-to-end cases that make check leaves out.
 step_e2e-rest() {
-	KWARP_E2E_SET=rest "$here/e2e.sh" --kernel 6.12
+	KWARP_E2E_SET=rest "$e2e" --kernel 6.12
 }
 
 step_e2e-debug-rest() {
-	KWARP_E2E_SET=rest KWARP_E2E_TIME=14400 "$here/e2e.sh" --kernel debug
+	KWARP_E2E_SET=rest KWARP_E2E_TIME=14400 "$e2e" --kernel debug
 }
 
 # Test consumers of RDMA in the kernel that stock kernels do not have: SMB Direct and RNBD.
 step_e2e-uml() {
-	"$here/e2e.sh" --kernel uml-up kernel-smb kernel-rnbd \
+	"$e2e" --kernel uml-up kernel-smb kernel-rnbd \
 		interop-siw-is-server-smb interop-siw-is-client-smb
 }
 
 # Test links of type kwarp-siw, which programs use through libsiw, the libibverbs provider of siw.
 # The provider of kwarp is removed from the guest.
 step_e2e-libsiw() {
-	KWARP_LINK=kwarp-siw "$here/e2e.sh" --kernel 6.12
+	KWARP_LINK=kwarp-siw "$e2e" --kernel 6.12
 }
 
 # Run cases that run only if they are named, because they take minutes or need a download.
 step_e2e-long() {
-	KWARP_HALF_OPEN=100000 "$here/e2e.sh" --kernel 6.12 bad-timer-verdict bad-half-open scale-connections-10000 \
+	KWARP_HALF_OPEN=100000 "$e2e" --kernel 6.12 bad-timer-verdict bad-half-open scale-connections-10000 \
 		consumer-ceph
 }
 
 # With threaded interrupts, softirqs run in threads, and a real-time program can keep these from
 # running.
 step_e2e-threadirqs() {
-	KWARP_APPEND=threadirqs "$here/e2e.sh" --kernel 6.12 coalesce rping data-events
+	KWARP_APPEND=threadirqs "$e2e" --kernel 6.12 coalesce rping data-events
 }
 
 step_e2e-6.1() {
-	"$here/e2e.sh" --kernel 6.1
+	"$e2e" --kernel 6.1
 }
 
 step_e2e-sid() {
-	"$here/e2e.sh" --kernel sid
+	"$e2e" --kernel sid
 }
 
 # Test on real-time kernels, in which most locks may sleep and interrupts are threads, and on
@@ -76,7 +77,7 @@ step_e2e-sid() {
 step_e2e-flavours() {
 	local kernel status=0
 	for kernel in 6.12-rt 6.12-cloud; do
-		"$here/e2e.sh" --kernel "$kernel" rping data-mixed-1500 life-rmmod stats libsiw-data coalesce || status=$?
+		"$e2e" --kernel "$kernel" rping data-mixed-1500 life-rmmod stats libsiw-data coalesce || status=$?
 	done
 	return "$status"
 }
@@ -84,23 +85,32 @@ step_e2e-flavours() {
 # Test on arm64: its memory model is weaker than that of x86, and module and tools are
 # cross-compiled.
 step_e2e-arm64() {
-	"$here/e2e.sh" --kernel 6.12-arm64 rping data life-rmmod stats edge
+	"$e2e" --kernel 6.12-arm64 rping data life-rmmod stats edge
 }
 
 # Test two machines: what make check leaves out, with both kinds of link, with different kernels,
 # and with what is on the link encrypted.
 step_e2e-two() {
 	local pair status=0
-	KWARP_E2E_SET=rest "$here/e2e.sh" --kernel 6.12 --peer-kernel 6.12 || status=$?
-	"$here/e2e.sh" --kernel 6.12 --peer-kernel 6.12 --link tso || status=$?
+	KWARP_E2E_SET=rest "$e2e" --kernel 6.12 --peer-kernel 6.12 || status=$?
+	"$e2e" --kernel 6.12 --peer-kernel 6.12 --link tso || status=$?
 	for pair in "6.1 sid" "6.12 6.1" "sid 6.12"; do
-		"$here/e2e.sh" --kernel "${pair% *}" --peer-kernel "${pair#* }" || status=$?
+		"$e2e" --kernel "${pair% *}" --peer-kernel "${pair#* }" || status=$?
 	done
-	"$here/e2e.sh" --kernel 6.12 --peer-kernel 6.12 two-ipsec || status=$?
+	"$e2e" --kernel 6.12 --peer-kernel 6.12 two-ipsec || status=$?
 	for pair in ipsec wireguard; do
-		KWARP_OVER=$pair "$here/e2e.sh" --kernel 6.12 --peer-kernel 6.12 rping data interop-siw kernel stats two-connect || status=$?
+		KWARP_OVER=$pair "$e2e" --kernel 6.12 --peer-kernel 6.12 rping data interop-siw kernel stats two-connect || status=$?
 	done
 	return "$status"
+}
+
+step_in-tree() {
+	KWARP_IN_TREE='7.2 6.12' "$here/lint.sh" in-tree
+}
+
+# Compile the series for upstream patch by patch.
+step_upstream-series() {
+	"$here/upstream-series.sh" --check
 }
 
 step_kunit-be() {
@@ -109,39 +119,43 @@ step_kunit-be() {
 
 # Build, install and remove the packages on each release of Debian. apt must refuse to install the
 # provider that was built for another release.
+step_install() {
+	"$here/debian/install-test.sh"
+}
+
 step_packages() {
 	"$here/debian/package-test.sh"
 }
 
 step_secure-boot() {
-	"$here/debian/secure-boot-test.sh"
+	"$KWARP_ROOT/tools/testing/secure-boot/secure-boot.sh"
 }
 
 # Look for data races with KCSAN, in cases in which several processors use the same data at the same
 # time: data path and memory windows.
 step_kcsan() {
-	KWARP_E2E_TIME=7200 "$here/e2e.sh" --kernel kcsan 'data-*' rping perf-write-bw-4qp perf-send-bw-both-ways \
+	KWARP_E2E_TIME=7200 "$e2e" --kernel kcsan 'data-*' rping perf-write-bw-4qp perf-send-bw-both-ways \
 		edge life-connect-cycles windows
 }
 
 # Make allocations fail: each one in turn while a link is added or the module is loaded, and in the
 # cases *-order-1 large ones only (two pages or more).
 step_faults() {
-	KWARP_E2E_TIME=7200 "$here/e2e.sh" --kernel debug fault-link fault-module fault-verbs-order-1 fault-chance-cm-order-1 \
+	KWARP_E2E_TIME=7200 "$e2e" --kernel debug fault-link fault-module fault-verbs-order-1 fault-chance-cm-order-1 \
 		fault-traffic-order-1 fault-teardown-order-1
 }
 
 # Give a million random commands to uverbs, by four processes, with traffic at the same time.
 step_fuzz-uverbs() {
-	KWARP_FUZZ_CALLS=${KWARP_FUZZ_CALLS:-1000000} KWARP_E2E_TIME=14400 "$here/e2e.sh" --kernel debug fuzz-uverbs
+	KWARP_FUZZ_CALLS=${KWARP_FUZZ_CALLS:-1000000} KWARP_E2E_TIME=14400 "$e2e" --kernel debug fuzz-uverbs
 }
 
 step_mutate-streams() {
-	KWARP_MUTATIONS=${KWARP_MUTATIONS:-20000} KWARP_E2E_TIME=14400 "$here/e2e.sh" --kernel debug raw-mutate-1 raw-mutate-2
+	KWARP_MUTATIONS=${KWARP_MUTATIONS:-20000} KWARP_E2E_TIME=14400 "$e2e" --kernel debug raw-mutate-1 raw-mutate-2
 }
 
 step_fuzz-long() {
-	"$here/fuzz.sh" "${KWARP_FUZZ_SECONDS:-1800}"
+	"$KWARP_ROOT/tools/testing/fuzz/fuzz.sh" "${KWARP_FUZZ_SECONDS:-1800}"
 }
 
 step_mutants() {
@@ -149,7 +163,7 @@ step_mutants() {
 }
 
 step_soak() {
-	"$here/soak.sh" "${KWARP_SOAK_SECONDS:-7200}"
+	"$KWARP_ROOT/tools/testing/selftests/soak.sh" "${KWARP_SOAK_SECONDS:-7200}"
 }
 
 # counts STEP STATUS: print the sum of the counts that the step wrote, or one result if it wrote

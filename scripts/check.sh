@@ -7,20 +7,27 @@
 #
 #   scripts/check.sh [STEP...]       (default: all; a wrong name prints the list)
 #
-# Two steps run at the same time as others: the tests of make install and of the packages, which
-# take long. The end-to-end suites and the benchmark run alone, because their cases have time
-# limits: when the suite on the debug kernel ran at the same time as others on two processors, cases
-# exceeded their limits.
+# Two steps run at the same time as others: the tests of make install and of the provider. The
+# end-to-end suites and the benchmark run alone, because their cases have time limits: when the suite
+# on the debug kernel ran at the same time as others on two processors, cases exceeded their limits.
+# A debug kernel that was built beside them made them take twice as long.
 #
-# Output files: build/check/STEP.log, and build/check-results (one line of counts for each step).
+#   KWARP_CHECK_TIME=5100      seconds for all steps; steps that would not end in time are skipped
+#   KWARP_JUNIT=FILE           write the results of all cases to FILE as JUnit's XML (junit.sh)
+#
+# Output files: build/check/STEP.log, build/check/index (for each failed case its step, its name and
+# the file or folder of its logs), and build/check-results (one line of counts for each step).
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
+e2e=$KWARP_ROOT/tools/testing/selftests/e2e.sh
 case ${1:-} in -h | --help) head_comment; exit ;; esac
 
 results=$KWARP_ROOT/build/check-results
 logs=$KWARP_ROOT/build/check
-names=(lint selftest kunit fuzz provider-test install packages e2e e2e-icount e2e-two bench e2e-debug)
+# Seconds for all steps.
+most=${KWARP_CHECK_TIME:-5100}
+names=(lint kunit fuzz provider-test install packages e2e e2e-icount e2e-two bench selftest e2e-debug)
 
 chosen() {
 	[[ " ${names[*]} " = *" $1 "* ]]
@@ -44,6 +51,31 @@ step() {
 	[ "$status" -eq 0 ] || echo "=== $name failed (exit status $status)" | tee -a "$logs/$name.log"
 }
 
+no_time() {
+	echo "ok whole run # SKIP no time left: $SECONDS of $most s have gone by"
+	echo "0 0 1" >>"$KWARP_RESULTS"
+}
+
+# step_in SECONDS NAME COMMAND...: a step that takes so long, or is skipped if that is too long.
+step_in() {
+	local need=$1 name=$2
+	shift 2
+	[ $((SECONDS + need)) -le $most ] || set -- no_time
+	step "$name" "$@"
+}
+
+debug_tests() {
+	local status=0
+	"$here/selftest.sh" leaks || status=$?
+	export KWARP_E2E_TIME=${KWARP_E2E_TIME:-$((most - SECONDS))}
+	if [ "$KWARP_E2E_TIME" -ge 600 ]; then
+		"$e2e" --kernel debug || status=$?
+	else
+		no_time
+	fi
+	return "$status"
+}
+
 # Print the end of each failure's own output. If a step names no failure, print the end of its
 # output.
 tell_failures() {
@@ -58,6 +90,22 @@ tell_failures() {
 			{ tell(); on = 0; last[NR % 12] = $0 }
 			END { tell(); if (!found) for (i = NR - 11; i <= NR; i++) if (i % 12 in last) print last[i % 12] }' "$logs/$name.log"
 	done
+}
+
+# Write and print the index of failed cases. The logs of an end-to-end case are a folder.
+index_failures() {
+	local name case of_cases
+	for name in "${names[@]}"; do
+		of_cases=$(sed -nE 's/.*\(logs: ([^)]+)\)$/\1/p' "$logs/$name.log" | tail -n 1)/out
+		tr -d '\r' <"$logs/$name.log" | sed -nE 's/^not ok ([0-9]+ )?(- )?([^ :]+).*/\3/p' | while read -r case; do
+			if [ -d "$of_cases/$case" ]; then
+				printf '%s\t%s\t%s\n' "$name" "$case" "$of_cases/$case"
+			else
+				printf '%s\t%s\t%s\n' "$name" "$case" "$logs/$name.log"
+			fi
+		done
+	done >"$logs/index"
+	[ ! -s "$logs/index" ] || { echo "=== logs of failed cases (build/check/index)"; cat "$logs/index"; }
 }
 
 # Print the reasons for skipped cases, with the names of the cases.
@@ -98,41 +146,44 @@ mkdir -p "$logs"
 # After Ctrl-C, end the whole process group: the terminal's interrupt does not reach jobs in the
 # background.
 trap 'trap - TERM; kill 0' INT TERM
-# These two steps run at the same time as the steps from lint to provider-test. They work in
-# chroots, and use one processor most of the time.
+# Two lists of steps, which run at the same time and take about as long.
 steps_beside() {
-	step install "$here/debian/install-test.sh"
-	step packages "$here/debian/package-test.sh" trixie
+	step install "$here/debian/install-test.sh" bookworm
+	step provider-test "$here/provider-test.sh"
 }
 steps_beside >"$logs/beside.told" 2>&1 &
 beside=$!
 step lint "$here/lint.sh"
-step selftest "$here/selftest.sh"
+step packages "$here/debian/package-test.sh" trixie
 step kunit "$here/kunit.sh"
-step fuzz "$here/fuzz.sh" 60
-step provider-test "$here/provider-test.sh"
-! chosen install && ! chosen packages || say "waiting for the tests of make install and of the packages, which have run at the same time"
-wait "$beside" || echo "=== the tests of make install and of the packages have ended early" >>"$logs/beside.told"
+step fuzz "$KWARP_ROOT/tools/testing/fuzz/fuzz.sh" 60
+! chosen install && ! chosen provider-test || say "waiting for the tests of make install and of the provider, which have run at the same time"
+wait "$beside" || echo "=== the tests of make install and of the provider have ended early" >>"$logs/beside.told"
 cat "$logs/beside.told"
 # A step that did not begin counts as failed, too.
-for name in install packages; do
+for name in install provider-test; do
 	chosen "$name" || continue
 	[ -s "$logs/$name.counts" ] || echo "0 1 0" >"$logs/$name.counts"
 	touch "$logs/$name.log"
 done
 export KWARP_E2E_SET=check
-step e2e "$here/e2e.sh" --kernel 6.12
-step e2e-icount env KWARP_ACCEL=icount "$here/e2e.sh" --kernel 6.12 coalesce-delay coalesce-server coalesce-sleep coalesce-poll
-step e2e-two "$here/e2e.sh" --kernel 6.12 --peer-kernel 6.12
-step bench "$here/bench.sh" --short
-# On a slow host this step takes by far the longest, so it gets what is left of 85 minutes. Cases
-# that it has no time for are reported as skipped.
-export KWARP_E2E_TIME=${KWARP_E2E_TIME:-$((5100 - SECONDS))}
-step e2e-debug "$here/e2e.sh" --kernel debug
+step e2e "$e2e" --kernel 6.12
+step e2e-icount env KWARP_ACCEL=icount "$e2e" --kernel 6.12 coalesce-delay coalesce-server coalesce-sleep coalesce-poll
+step_in 900 e2e-two "$e2e" --kernel 6.12 --peer-kernel 6.12
+step_in 180 bench "$KWARP_ROOT/tools/testing/bench/bench.sh" --short
+step_in 400 selftest env KWARP_SELFTEST_DEBUG=0 "$here/selftest.sh"
+# On a slow host this step takes by far the longest, so it gets what is left. Cases that it has no
+# time for are reported as skipped. If the cache has no debug kernel, its build takes 20 minutes.
+need=2100
+[ -z "$(compgen -G "$KWARP_CACHE/kernel/debug-*/release")" ] || need=900
+step_in $need e2e-debug debug_tests
 
 tell_skipped
 tell_times
 tell_failures
+index_failures
+files=("${names[@]/#/$logs/}")
+[ -z "${KWARP_JUNIT:-}" ] || "$here/junit.sh" "${files[@]/%/.log}" >"$KWARP_JUNIT" || echo "=== $KWARP_JUNIT was not written"
 for name in "${names[@]}"; do
 	cat "$logs/$name.counts"
 done >"$results"

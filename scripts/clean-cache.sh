@@ -8,8 +8,8 @@ set -euo pipefail
 case ${1:-} in -h | --help) head_comment; exit ;; esac
 
 # All folders that the scripts make in the cache.
-parts=(accel apt apt-arm64 ceph guest install kernel kunit kunit-be lock log machine packages provider
-	secure-boot siw source system xfrm)
+parts=(accel apt apt-arm64 ceph guest in-tree install kernel kunit kunit-be lock log machine packages provider
+	secure-boot siw source system upstream)
 
 [ -d "$KWARP_CACHE" ] || { say "there is no cache $KWARP_CACHE"; exit; }
 cd "$KWARP_CACHE"

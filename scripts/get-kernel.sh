@@ -94,7 +94,7 @@ unpack_modules() {
 		cp -al "$from/$release" "$root/modules/usr/lib/modules/"
 	done
 	rm -f "$root/modules/usr/lib/modules/$release"/{build,source}
-	"$here/guest/modules.sh" "$root/modules" "$release"
+	"$KWARP_ROOT/tools/testing/guest/modules.sh" "$root/modules" "$release"
 	rm -rf "${root:?}/lib" "${root:?}/usr/lib/modules"
 	(cd "$root/modules" && find . | LC_ALL=C sort | cpio -o -H newc -R 0:0 --quiet) >"$root/modules.cpio"
 }
@@ -161,8 +161,9 @@ make_kernel() {
 }
 
 get_kernel() {
-	local name=$1 link=$KWARP_CACHE/kernel/$1 found headers version package suite key
-	if [ -e "$link" ] && [ "${KWARP_REFRESH:-0}" = 0 ]; then
+	local name=$1 link=$KWARP_CACHE/kernel/$1 found headers version package suite key kept
+	kept=$(sha256sum <"$KWARP_ROOT/tools/testing/guest/modules.sh" | cut -c1-8)
+	if [ -e "$link" ] && [[ $(readlink "$link") = *-$kept ]] && [ "${KWARP_REFRESH:-0}" = 0 ]; then
 		return
 	fi
 	need_tools dpkg-deb:dpkg cpio depmod:kmod unxz:xz-utils
@@ -174,6 +175,7 @@ get_kernel() {
 	[ -n "$version" ] || die "cannot tell which package kernel '$name' is"
 	key=${headers#linux-headers-}
 	[ "$suite" != sid ] || key+=-with-system
+	key+=-$kept
 	cached "kernel/$key" make_kernel "$name" "$headers" "$version" "$suite" >/dev/null
 	ln -sfnT "$key" "$link"
 }

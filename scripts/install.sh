@@ -21,7 +21,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 upstream=https://github.com/linux-rdma/rdma-core
 
 # The files that DKMS builds from. Only what the module's build needs is in the list.
-dkms_files=(Makefile LICENSES scripts/lib.sh scripts/version.sh scripts/build-module.sh
+dkms_files=(Kbuild Makefile LICENSES scripts/lib.sh scripts/version.sh scripts/build-module.sh
 	scripts/kernel include drivers/infiniband/sw/kwarp)
 
 # DKMS identifies a module by its version, and keeps one source and one build of each version. The
@@ -224,7 +224,7 @@ install_kwarpctl() {
 	local from=$KWARP_ROOT/tools/kwarpctl to=/usr/local/lib/kwarpctl
 	rm -rf "$to"
 	install -D -m 755 "$from/kwarpctl" "$to/kwarpctl"
-	install -D -m 644 -t "$to/kwctl" "$from/kwctl/"*.py
+	install -D -m 644 -t "$to" "$from/"*.py
 	mkdir -p /usr/local/bin
 	ln -sfn ../lib/kwarpctl/kwarpctl /usr/local/bin/kwarpctl
 	install -D -m 644 -t /usr/local/share/man/man8 "$from/kwarpctl.8"

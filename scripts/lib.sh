@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Functions and variables that all scripts here use: paths, messages, the cache. Scripts source this
-# file; it is never run.
+# Functions and variables that all shell scripts use, here and in tools/testing: paths, messages, the
+# cache. Scripts source this file; it is never run.
 #
 # Scripts write progress to stderr, and their result (a path, a table) to stdout, so that
 # KDIR=$(scripts/get-kernel.sh 6.12) works.
@@ -313,9 +313,9 @@ compiler_of() {
 }
 
 # kdir_id KDIR: print a checksum of the configuration and the exported symbols, which differs
-# between builds of the same release.
+# between builds of the same release. A kernel that is not built yet has no symbols.
 kdir_id() {
-	cat "$1/.config" "$1/Module.symvers" 2>/dev/null | sha256sum | cut -c1-12
+	{ cat "$1/.config" "$1/Module.symvers" 2>/dev/null || :; } | sha256sum | cut -c1-12
 }
 
 # Print the last commit that changed the module, the provider or their common header, with -dirty if

@@ -6,12 +6,14 @@
 #
 #   scripts/lint.sh [CHECK...]     (default: all; a wrong name prints the list)
 #
+#   KWARP_IN_TREE='7.2 6.12'   kernels for the check in-tree, a few minutes each the first time (7.2)
 #   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" to FILE, for make check
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 driver=drivers/infiniband/sw/kwarp
-checks=(checkpatch build layers kernel-doc licences shellcheck words case-names hosts conformance limits reference kernels upstream docs)
+checks=(checkpatch build in-tree layers kernel-doc licences shellcheck file-names case-names hosts conformance limits names kernels upstream docs)
+in_tree=${KWARP_IN_TREE:-7.2}
 out=$KWARP_ROOT/build/lint
 cd "$KWARP_ROOT"
 
@@ -50,7 +52,7 @@ select_lines() {
 check_checkpatch() {
 	local tool sources=() judged
 	tool=$("$here/get-source.sh" linux)/scripts/checkpatch.pl
-	mapfile -t sources < <(files "$driver/*.[ch]" 'include/*.h' 'rdma-core-provider/*.[ch]' 'tools/*.[ch]')
+	mapfile -t sources < <(files "$driver/*.[ch]" 'include/*.h' 'rdma-core-provider/*.[ch]' 'tools/*.[ch]' 'examples/*.[ch]')
 	printf '%s\0' "${sources[@]/#/$KWARP_ROOT/}" |
 		(cd "$out" && xargs -0 -P "$KWARP_JOBS" -n 8 perl "$tool" --no-tree --strict --show-types -q --terse --file \
 			>"$out/checkpatch.out" 2>"$out/checkpatch.err") || true
@@ -76,6 +78,15 @@ check_build() {
 		sed "s|.*/lint-module/||" | sort -u
 	# Check which file calls which, by the symbols of the objects.
 	"$here/lint/check-layers.sh" "$KWARP_ROOT/build/lint-module/$driver"
+}
+
+# Build the driver inside the source of the kernel that it is written for, without compat.h.
+check_in-tree() {
+	local version log
+	for version in $in_tree; do
+		log=$out/in-tree-$version.log
+		"$here/build-in-tree.sh" "$version" >"$log" 2>&1 || tail -n 20 "$log"
+	done
 }
 
 check_layers() {
@@ -114,9 +125,9 @@ check_shellcheck() {
 	files '*.sh' '*.bash' '.ci/run' 'tools/testing/guest/init' | xargs -r shellcheck -x -S warning -e SC1090,SC1091,SC2034,SC2119,SC2120 -f gcc
 }
 
-# Find words that are hard to read, and names of files that do not exist, in comments and documents.
-check_words() {
-	"$here/lint/words.py"
+# Find names of files that do not exist: a reader would search for them.
+check_file-names() {
+	"$here/lint/file_names.py"
 }
 
 # Find functions that the end-to-end suite defines twice. All its files are sourced into one shell,
@@ -156,9 +167,9 @@ check_limits() {
 	[ "$n" -eq ${#names[@]} ] || echo "$guide: the table of limits has $n rows with numbers, not ${#names[@]}"
 }
 
-# Check that the generated reference agrees with the sources.
-check_reference() {
-	"$here/reference.py" --check
+# Check that the reference describes each knob, counter, tracepoint and code, and no other.
+check_names() {
+	"$here/lint/names.py"
 }
 
 # Check that the generated table of kernels agrees with the records of test runs.
@@ -173,9 +184,18 @@ kernels_of() {
 }
 
 # Check that each patch for upstream applies to the kernels that it is for. Kernels whose source is
-# not in the cache are left out.
+# not in the cache are left out. The files of the series for upstream are only made, and the figures
+# of its cover letter have to be those of the pages that it names.
 check_upstream() {
-	local version versions source file
+	local version versions source file figure known=tools/testing/selftests/kwarp/raw-siw.known
+	local series=Documentation/upstream/series.txt page=Documentation/performance/index.rst
+	rm -rf "$out/core"
+	"$here/upstream/core.py" "$out/core"
+	for figure in $(grep '^     ' $series | grep -oE '[0-9]+([,.][0-9]+)+|[0-9]{3,}'); do
+		grep -qE "(^|[^0-9.,])${figure//./\\.}($|[^0-9])" $page || echo "$series: $page does not have $figure"
+	done
+	figure=$(grep -cvE '^(#|=|$)' $known)
+	grep -qF " $figure (${known##*/}" $series || echo "$series: $known has $figure cases"
 	for file in Documentation/upstream/*.patch; do
 		versions=$(kernels_of "$file") || echo "$file: upstream/index.rst names no kernel for it"
 		for version in $versions; do
@@ -231,6 +251,7 @@ fetch_for() {
 	checkpatch | kernel-doc) "$here/get-source.sh" linux ;;
 	upstream) "$here/get-source.sh" linux 6.12 ;;
 	build) "$here/get-kernel.sh" 6.12 ;;
+	in-tree) for version in $in_tree; do "$here/get-source.sh" linux "$version"; done ;;
 	esac >/dev/null
 }
 

@@ -181,7 +181,7 @@ def guest_passed(tests):
     cases = e2e + (["raw-fpdu"] if raw else [])
     # The kernel panics at the first oops or soft lockup, so that the run does not wait for the time
     # limit.
-    status = run(["scripts/e2e.sh", "--kernel", "6.12"] + cases, 900, log,
+    status = run(["tools/testing/selftests/e2e.sh", "--kernel", "6.12"] + cases, 900, log,
                  KWARP_RAW_CASES=" ".join(raw), KWARP_APPEND="oops=panic softlockup_panic=1")
     return status == 0, "running the end-to-end suite" in log.read_text(errors="replace")
 

@@ -59,7 +59,7 @@ passed=0 failed=0 skipped=0
 for suite in "$@"; do
 	test_release "$suite" >"$log.$suite" 2>&1
 	cat "$log.$suite" | tee -a "$log"
-	read -r p f s < <("$here/results/tap-count.sh" <"$log.$suite")
+	read -r p f s < <("$here/tap-count.sh" <"$log.$suite")
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 done
 [ "$((passed + failed))" -gt 0 ] || failed=1

@@ -5,19 +5,20 @@
 #
 #   scripts/selftest.sh [TEST...]      (default: all; a wrong name prints the list)
 #
+#   KWARP_SELFTEST_DEBUG=0   leave out the test that needs the debug kernel
 #   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" to FILE, for make check
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
-tests=(reports harmless leak-case counting lint-dead-tools lint-words bench-judge bench-retry bench-excuse bench-rfc7306 perf-race order kwarpctl reference
-	apt-trouble apt-suites ticks no-root packages-of packages-fail no-tools no-mounts space clean-cache
+tests=(reports harmless leak-case counting lint-dead-tools lint-file-names lint-names bench-judge bench-retry bench-excuse bench-rfc7306 perf-race order kwarpctl scripts
+	no-kernel apt-trouble apt-suites ticks no-root packages-of packages-fail no-tools no-mounts space clean-cache
 	check-steps shell two-logs leaks)
 out=$KWARP_ROOT/build/selftest
 
-# shellcheck source=tests/scan-log.sh
-. "$here/tests/scan-log.sh"
-# shellcheck source=tests/bench.sh
-. "$here/tests/bench.sh"
+# shellcheck source=../tools/testing/guest/selftest.sh
+. "$KWARP_ROOT/tools/testing/guest/selftest.sh"
+# shellcheck source=../tools/testing/bench/selftest.sh
+. "$KWARP_ROOT/tools/testing/bench/selftest.sh"
 # shellcheck source=tests/first-steps.sh
 . "$here/tests/first-steps.sh"
 
@@ -25,7 +26,7 @@ out=$KWARP_ROOT/build/selftest
 
 test_counting() {
 	local got
-	got=$(printf '1..5\nok 1 a\nnot ok 2 b\nok 3 c # SKIP no\n' | "$here/results/tap-count.sh")
+	got=$(printf '1..5\nok 1 a\nnot ok 2 b\nok 3 c # SKIP no\n' | "$here/tap-count.sh")
 	[ "$got" = "1 3 1" ] || echo "two results that are missing in a plan are not counted as failed: $got"
 }
 
@@ -45,25 +46,45 @@ test_lint-dead-tools() {
 	done
 }
 
-# scripts/tests/test_words.py tests which words and file names lint finds. This test shows that a
-# finding makes the check fail.
-test_lint-words() {
-	local tree=$out/words word=nor
-	PYTHONPATH=$here python3 -B -m unittest -q tests.test_words >"$out/words.log" 2>&1 || cat "$out/words.log"
+# The name of a file that does not exist is a finding; names in other forms, and files of the
+# kernel, are not.
+test_lint-file-names() {
+	local tree=$out/file-names
 	rm -rf "$tree"
-	mkdir -p "$tree/scripts/lint"
+	mkdir -p "$tree/scripts/lint" "$tree/deep"
 	cp "$here"/{lint.sh,lib.sh} "$tree/scripts/"
-	cp "$here/lint/words.py" "$tree/scripts/lint/"
+	cp "$here/lint/file_names.py" "$tree/scripts/lint/"
 	printf '#!/bin/sh\n' >"$tree/scripts/host-packages.sh"
 	chmod +x "$tree/scripts/host-packages.sh"
 	git -C "$tree" init -q
-	# Git ignores scripts/ here, so that only the page is checked.
+	# Git ignores scripts/ here, so that only the files below are checked.
 	printf '/scripts/\n/build/\n' >"$tree/.gitignore"
-	echo 'A link ends.' >"$tree/page.rst"
-	KWARP_RESULTS='' "$tree/scripts/lint.sh" words >"$out/words.log" 2>&1 || cat "$out/words.log"
-	echo "${word^} does it stay." >>"$tree/page.rst"
-	! KWARP_RESULTS='' "$tree/scripts/lint.sh" words >"$out/words.log" 2>&1 || echo "lint/words passes with a bad word"
-	grep -q '^  page[.]rst:2: ' "$out/words.log" || cat "$out/words.log"
+	printf '/* See there.c, deep/there.c, {over,t}here.c, net/ipv4/none.c and NAME.c. */\n#include "none.h"\n' >"$tree/deep/there.c"
+	KWARP_RESULTS='' "$tree/scripts/lint.sh" file-names >"$out/file-names.log" 2>&1 || cat "$out/file-names.log"
+	printf '\nSee deep/gone.c.\n' >"$tree/page.rst"
+	! KWARP_RESULTS='' "$tree/scripts/lint.sh" file-names >"$out/file-names.log" 2>&1 || echo "lint/file-names passes with a name of no file"
+	grep -q '^  page[.]rst:2: ' "$out/file-names.log" || cat "$out/file-names.log"
+}
+
+# In each page of the reference, and in kwarp(7), one name or text is changed.
+test_lint-names() {
+	local tree=$out/names driver=drivers/infiniband/sw/kwarp page
+	rm -rf "$tree"
+	mkdir -p "$tree"
+	(cd "$KWARP_ROOT" && cp -r --parents Documentation/reference include/uapi scripts/lint/names.py \
+		rdma-core-provider/man tools/kwarpctl/{__init__,causes,statuses,terms}.py $driver/{knobs.c,knobs.h,stats.c,trace.h,proto/ddp.h} "$tree")
+	"$tree/scripts/lint/names.py"
+	sed -i 's/^``tos``$/``tosses``/' "$tree/Documentation/reference/knobs.rst"
+	sed -i 's/^``crc_errors``$/``crc_faults``/' "$tree/Documentation/reference/counters.rst"
+	sed -i 's/^``payload`` /``load``    /; s/3 SEND/3 SENT/' "$tree/Documentation/reference/traces.rst"
+	sed -i 's/Nothing listens/Nobody listens/' "$tree/Documentation/reference/codes.rst"
+	sed -i 's/(default .fI1024/(default \\fI1023/' "$tree/rdma-core-provider/man/kwarp.7"
+	"$tree/scripts/lint/names.py" >"$out/names.log"
+	for page in 'knobs.rst: a text for .*tosses' 'counters.rst: no text for crc_errors' \
+		'traces.rst, kwarp_rx_segment: no text for payload' 'traces.rst, Numbers: no text for .*SEND' \
+		'codes.rst: ``RDMA_CM_EVENT_REJECTED`` is' 'kwarp.7: no text for .*1024'; do
+		grep -q "^$page" "$out/names.log" || echo "lint/names does not find: $page"
+	done
 }
 
 # -------------------------------------------------------------------- the suite
@@ -144,29 +165,29 @@ test_order() {
 	[ "$all" = "$("$run" --list --profile stock | sort)" ] || echo "the debug kernel lacks cases of the stock one"
 }
 
-# unit_tests FOLDER: run the unit tests in Python below the folder. They need neither the kernel
-# module nor an RDMA link.
+# unit_tests FOLDER TOP: run the unit tests in Python in FOLDER/tests. TOP is the folder from which
+# they are imported. They need neither the kernel module nor an RDMA link.
 unit_tests() {
-	local folder=$1 log=$out/${1##*/}.log
-	python3 -B -m unittest discover -s "$folder/tests" -t "$folder" >"$log" 2>&1 || { cat "$log"; return; }
+	local folder=$1 top=$2 log=$out/${1##*/}.log
+	python3 -B -m unittest discover -s "$folder/tests" -t "$top" >"$log" 2>&1 || { cat "$log"; return; }
 	# A run in which no test was found must not pass.
 	grep -qE '^Ran [0-9]{2,} tests' "$log" || cat "$log"
 }
 
 test_kwarpctl() {
-	unit_tests "$KWARP_ROOT/tools/kwarpctl"
+	unit_tests "$KWARP_ROOT/tools/kwarpctl" "$KWARP_ROOT/tools"
 }
 
-# Tests of reference.py, which makes Documentation/reference, and of the other Python scripts.
-test_reference() {
-	unit_tests "$here"
+# Tests of the Python scripts.
+test_scripts() {
+	unit_tests "$here" "$here"
 }
 
 # A report in the kernel log of the second of two machines must make the run fail.
 test_two-logs() {
 	local logs=$out/two status=0
 	rm -rf "$logs"
-	"$here/two.sh" --logs "$logs" -- 'peer run sh -c "echo BUG: a test >/dev/kmsg"' >"$out/two.log" 2>&1 || status=$?
+	"$KWARP_ROOT/tools/testing/guest/two.sh" --logs "$logs" -- 'peer run sh -c "echo BUG: a test >/dev/kmsg"' >"$out/two.log" 2>&1 || status=$?
 	[ "$status" = 126 ] || { echo "exit status $status instead of 126"; tail "$out/two.log"; }
 }
 
@@ -175,7 +196,7 @@ test_two-logs() {
 test_leaks() {
 	local logs=$out/leaks status=0
 	rm -rf "$logs"
-	"$here/vm.sh" --kernel debug --leaks --logs "$logs" --timeout 900 -- \
+	"$KWARP_ROOT/tools/testing/guest/vm.sh" --kernel debug --leaks --logs "$logs" --timeout 900 -- \
 		'cd /sys/kernel/slab/kmalloc-64 && grep . red_zone poison sanity_checks; modprobe kmemleak-test' \
 		>"$out/leaks.log" 2>&1 || status=$?
 	[ "$status" = 126 ] || echo "the run ended with status $status, see $out/leaks.log"
@@ -209,6 +230,7 @@ case ${1:-} in -h | --help) head_comment; exit ;; esac
 for name in "$@"; do
 	[[ " ${tests[*]} " = *" $name "* ]] || die "no test '$name': there are ${tests[*]}"
 done
+[ "${KWARP_SELFTEST_DEBUG:-1}" = 1 ] || mapfile -t tests < <(printf '%s\n' "${tests[@]}" | grep -vx leaks)
 [ $# -eq 0 ] || tests=("$@")
 # Two tests run in a guest.
 [[ ! " ${tests[*]} " =~ " shell "|" leaks " ]] || need_root

@@ -81,7 +81,8 @@ static const struct bind_case {
 	BIND("zero-based, too long", &bind_mw, 0x2203, &zero_mr.vmr.ibv_mr, 0x1001, RW,
 	     .ret = EINVAL),
 	BIND("no length", &bind_mw, 0x2203, &bind_mr, 0, RW, .ret = EINVAL),
-	BIND("local right", &bind_mw, 0x2203, &bind_mr, 5, RW | IBV_ACCESS_LOCAL_WRITE,
+	BIND("local right", &bind_mw, 0x2203, &bind_mr, 5, RW | IBV_ACCESS_LOCAL_WRITE),
+	BIND("right to bind", &bind_mw, 0x2203, &bind_mr, 5, RW | IBV_ACCESS_MW_BIND,
 	     .ret = EINVAL),
 	BIND("atomics", &bind_mw, 0x2203, &bind_mr, 5, IBV_ACCESS_REMOTE_ATOMIC,
 	     .ret = EINVAL),
@@ -101,7 +102,7 @@ static void check_bind(const struct bind_case *c, struct kwarp_qp *qp)
 	CHECK(e->flags == (KWARP_WR_SIGNALED | KWARP_WR_FENCE));
 	CHECK(e->rkey == c->rkey && e->inv_stag == c->info.mr->lkey);
 	CHECK(e->raddr == c->info.addr && e->length == c->info.length);
-	CHECK(e->access == c->info.mw_access_flags);
+	CHECK(e->access == (c->info.mw_access_flags & ~IBV_ACCESS_LOCAL_WRITE));
 	CHECK(!e->num_sge && !e->inline_len && !e->imm);
 }
 
@@ -179,7 +180,7 @@ static void test_bind_type_1(void)
 	bind.send_flags = IBV_SEND_INLINE;
 	CHECK(kwarp_bind_mw(&qp->vqp.qp, &mw, &bind) == EINVAL);
 	bind.send_flags = 0;
-	bind.bind_info.mw_access_flags = IBV_ACCESS_LOCAL_WRITE;
+	bind.bind_info.mw_access_flags = IBV_ACCESS_MW_BIND;
 	CHECK(kwarp_bind_mw(&qp->vqp.qp, &mw, &bind) == EINVAL);
 	bind.bind_info.mw_access_flags = RW;
 	bind.bind_info.length = 5;

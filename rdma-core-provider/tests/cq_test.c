@@ -41,6 +41,26 @@ static void test_poll(void)
 	cq_drop(cq);
 }
 
+/* An entry is polled when the flag of its pass over the ring is there, whatever prod says. */
+static void test_phase(void)
+{
+	static const uint16_t flags[] = { KWARP_CQE_EVEN, KWARP_CQE_ODD };
+	struct ibv_wc wc[SLOTS];
+	uint32_t pass;
+
+	for (pass = 0; pass < 4; pass++) {
+		struct kwarp_cq *cq = cq_make(pass * SLOTS);
+
+		cq->hdr->prod += SLOTS;
+		CHECK(kwarp_poll_cq(&cq->vcq.cq, SLOTS, wc) == 0);
+		cq->entries[0].flags = flags[!(pass % 2)];
+		CHECK(kwarp_poll_cq(&cq->vcq.cq, SLOTS, wc) == 0);
+		cq->entries[0].flags = flags[pass % 2] | KWARP_CQE_SOLICITED;
+		CHECK(kwarp_poll_cq(&cq->vcq.cq, SLOTS, wc) == 1);
+		cq_drop(cq);
+	}
+}
+
 static void test_poll_translation(void)
 {
 	struct kwarp_cq *cq = cq_make(0);
@@ -50,10 +70,10 @@ static void test_poll_translation(void)
 	cq_add(cq, 1, 5);
 	e->opcode = KWARP_WC_RECV_INV;
 	e->inv_stag = 0xfeed;
-	e->flags = KWARP_CQE_SOLICITED;
+	e->flags |= KWARP_CQE_SOLICITED;
 	CHECK(kwarp_poll_cq(&cq->vcq.cq, 1, &wc) == 1);
 	CHECK(wc.opcode == IBV_WC_RECV && wc.wc_flags == IBV_WC_WITH_INV);
-	CHECK(wc.invalidated_rkey == 0xfeed && wc.status == IBV_WC_SUCCESS);
+	CHECK(wc.invalidated_rkey == 0xfeed && wc.status == IBV_WC_SUCCESS && !wc.vendor_err);
 
 	cq_add(cq, 2, 5);
 	e = &cq->entries[1];
@@ -120,10 +140,11 @@ static void test_poll_ex(void)
 	attr.comp_mask = 0;
 
 	/*
-	 * Between start and end of this poll there are more completions than slots, so
-	 * slots have to be released during the poll.
+	 * The CQ is full, and each completion that the poll takes makes room for another: the
+	 * program may post a request at once, and the kernel may complete it during the poll.
 	 */
-	cq_add(cq, id++, 5);
+	while (id <= SLOTS)
+		cq_add(cq, id++, 5);
 	CHECK(!ibv_start_poll(cqx, &attr));
 	while (seen < 4 * SLOTS) {
 		CHECK(cqx->wr_id == seen && cqx->status == IBV_WC_SUCCESS);
@@ -137,7 +158,30 @@ static void test_poll_ex(void)
 		CHECK(!ibv_next_poll(cqx));
 	}
 	ibv_end_poll(cqx);
-	CHECK(cq->hdr->cons == cq->hdr->prod);
+	CHECK(cq->hdr->cons == seen);
+	cq_drop(cq);
+}
+
+/* A CQ has the timestamps of one clock, and refuses to have two. */
+static void test_timestamps(void)
+{
+	static const uint64_t raw = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP;
+	static const uint64_t real = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
+	struct ibv_cq_init_attr_ex attr = { .cqe = SLOTS, .wc_flags = raw | real };
+	struct kwarp_cq *cq = cq_make(0);
+	struct ibv_cq_ex *cqx = &cq->vcq.cq_ex;
+	struct ibv_poll_cq_attr poll = {};
+
+	CHECK(!kwarp_create_cq_ex(&ctx.ibv_ctx.context, &attr) && errno == EOPNOTSUPP);
+	kwarp_cq_init_ex(cq, raw);
+	CHECK(!cqx->read_completion_wallclock_ns);
+	cq_add(cq, 7, 5);
+	CHECK(!ibv_start_poll(cqx, &poll) && ibv_wc_read_completion_ts(cqx) == 700);
+	ibv_end_poll(cqx);
+	kwarp_cq_init_ex(cq, real);
+	cq_add(cq, 8, 5);
+	CHECK(!ibv_start_poll(cqx, &poll) && ibv_wc_read_completion_wallclock_ns(cqx) == 800);
+	ibv_end_poll(cqx);
 	cq_drop(cq);
 }
 
@@ -156,9 +200,11 @@ static void test_arm(void)
 
 const struct test cq_tests[] = {
 	{ "poll: order, wrap, overrun", test_poll },
+	{ "poll: phase", test_phase },
 	{ "poll: translation", test_poll_translation },
 	{ "poll: entries of a destroyed QP", test_forget_qp },
 	{ "poll: extended", test_poll_ex },
+	{ "timestamps", test_timestamps },
 	{ "arm", test_arm },
 	{}
 };

@@ -150,10 +150,12 @@ static struct kwarp_cq *cq_of_cases(void)
 
 		cq_add(cq, i, 5);
 		e->opcode = wc_cases[i].opcode;
-		e->inv_stag = INV_STAG;
-		memcpy(&e->imm, imm_octets, sizeof(e->imm));
+		if (e->opcode == KWARP_WC_RECV_IMM)
+			memcpy(&e->imm, imm_octets, sizeof(e->imm));
+		else
+			e->inv_stag = INV_STAG;
 		e->byte_len = 0xfffffff0 + i;
-		e->flags = KWARP_CQE_SOLICITED;
+		e->flags |= KWARP_CQE_SOLICITED;
 	}
 	return cq;
 }

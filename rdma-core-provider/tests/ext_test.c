@@ -42,7 +42,7 @@ static_assert(ARRAY_SIZE(sges) == MAX_SGE + 1, "one element too many can be give
 /**
  * struct ext_case - one request, and the expected result if the feature is in force
  * @length: octets of each of the first two elements; 0: 8 octets
- * @max_sge: if not 0: the queue pair allows @max_sge - 1 elements; 0: MAX_SGE
+ * @max_sge: elements that the queue pair allows; 0: MAX_SGE
  * @ret: result of the post
  * @op: opcode in the ring entry
  * @kflags: flags in the ring entry, KWARP_WR_*
@@ -87,8 +87,7 @@ static const struct ext_case {
 	BAD("fetch-add, 4 octets", FETCH_ADD, 0, 1, .length = 4),
 	BAD("fetch-add, 16 octets", FETCH_ADD, 0, 1, .length = 16),
 	BAD("fetch-add, inline", FETCH_ADD, IBV_SEND_INLINE, 1),
-	BAD("fetch-add, a queue without elements", FETCH_ADD, 0, 1, .max_sge = 1),
-	GOOD("fetch-add, a queue with one", FETCH_ADD, KWARP_WR_FETCH_ADD, 0, 1, .max_sge = 2),
+	GOOD("fetch-add, a queue with one", FETCH_ADD, KWARP_WR_FETCH_ADD, 0, 1, .max_sge = 1),
 
 	GOOD("cmp-swap", CMP_SWAP, KWARP_WR_CMP_SWAP, IBV_SEND_SIGNALED, 1,
 	     .kflags = KWARP_WR_SIGNALED),
@@ -188,7 +187,7 @@ static void run_case(const struct ext_case *c, bool wr, bool in_force)
 	int before = failures;
 
 	if (c->max_sge)
-		qp->sq.max_sge = c->max_sge - 1;
+		qp->sq.max_sge = c->max_sge;
 	qp->sq.ring.hdr->flags = KWARP_RING_NEED_KICK;
 	CHECK((wr ? by_wr(qp, c) : by_post(qp, c)) == ret);
 	CHECK(qp->sq.ring.hdr->prod == (ret ? 0 : 1));

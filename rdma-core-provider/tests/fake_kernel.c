@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwarp: stand-in for the kernel's side of the shared queues, for tests without a kernel.
+ * kwarp: fake of the kernel's side of the shared queues, for tests without a kernel.
  */
 #include <config.h>
 
@@ -14,17 +14,30 @@
 int failures;
 struct fake_kernel kernel;
 
+/* Store an entry as the kernel does: its flags, with the phase, are last. */
+void cqe_put(struct kwarp_cqe *ring, uint32_t slots, uint32_t i, const struct kwarp_cqe *cqe)
+{
+	const uint16_t other = cqe->flags & ~(KWARP_CQE_EVEN | KWARP_CQE_ODD);
+	struct kwarp_cqe *slot = &ring[i % slots];
+
+	memcpy(slot, cqe, offsetof(struct kwarp_cqe, flags));
+	__atomic_store_n(&slot->flags, other | (i / slots % 2 ? KWARP_CQE_ODD : KWARP_CQE_EVEN),
+			 __ATOMIC_RELEASE);
+}
+
 void cq_add(struct kwarp_cq *cq, uint64_t id, uint32_t qpn)
 {
-	uint32_t prod = cq->hdr->prod;
-
-	cq->entries[prod & cq->mask] = (struct kwarp_cqe){
+	const struct kwarp_cqe cqe = {
 		.id = id,
+		.timestamp = id * 100,
 		.qpn = qpn,
 		.byte_len = id * 10,
 		.opcode = KWARP_WC_RECV,
 	};
-	__atomic_store_n(&cq->hdr->prod, prod + 1, __ATOMIC_RELEASE);
+
+	/* Like the kernel, lose what has no room. */
+	if (cq->hdr->prod - __atomic_load_n(&cq->hdr->cons, __ATOMIC_ACQUIRE) <= cq->mask)
+		cqe_put(cq->entries, cq->mask + 1, cq->hdr->prod++, &cqe);
 }
 
 /* In kernel.rings a doorbell for several queue pairs counts as one doorbell for each of them. */
@@ -69,7 +82,10 @@ int __wrap_ioctl(int fd, unsigned long cmd, ...)
 	return -1;
 }
 
+static struct ibv_device device = { .name = "kw0" };
+
 struct kwarp_context ctx = {
+	.ibv_ctx.context = { .device = &device, .abi_compat = __VERBS_ABI_IS_EXTENDED },
 	.doorbell = DOORBELL,
 };
 

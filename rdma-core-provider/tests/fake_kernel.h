@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwarp: stand-in for the kernel's side of the shared queues, for tests without a kernel.
+ * kwarp: fake of the kernel's side of the shared queues, for tests without a kernel.
  *
  * Rings are ordinary memory.  The linker redirects ioctl() to __wrap_ioctl().
  */
@@ -41,6 +41,7 @@ struct fake_kernel {
 	unsigned long last_arg;
 	struct kwarp_ring_hdr *quiet;	/* if set, each doorbell clears the flags of this header */
 	sem_t *wake;			/* if set, a doorbell posts this semaphore */
+	void (*reset)(void);		/* if set, the reset of a queue pair calls this */
 };
 
 extern struct fake_kernel kernel;
@@ -64,16 +65,23 @@ extern const struct test cq_tests[];
 extern const struct test resize_tests[];
 extern const struct test ext_tests[];
 extern const struct test ext_object_tests[];
+extern const struct test inject_tests[];
+extern const struct test say_tests[];
+extern const struct test strict_tests[];
 
 /* Elements for requests, one more than an entry has room for. */
 extern struct ibv_sge test_sges[MAX_SGE + 1];
 
 /* Called instead of ioctl(). */
 int __wrap_ioctl(int fd, unsigned long cmd, ...);
+int __wrap_ibv_cmd_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+			    struct ibv_qp_init_attr *init, struct ibv_query_qp *cmd,
+			    size_t cmd_size);
 
 void wq_make(struct kwarp_wq *wq, uint32_t stride, uint32_t start, unsigned int doorbell);
 struct kwarp_cq *cq_make(uint32_t start);
 void cq_drop(struct kwarp_cq *cq);
+void cqe_put(struct kwarp_cqe *ring, uint32_t slots, uint32_t i, const struct kwarp_cqe *cqe);
 void cq_add(struct kwarp_cq *cq, uint64_t id, uint32_t qpn);
 struct kwarp_qp *qp_make(uint32_t start);
 void qp_drop(struct kwarp_qp *qp);

@@ -286,7 +286,7 @@ static const struct test tests[] = {
 
 static const struct test *const all_tests[] = {
 	send_tests, bind_tests, held_tests, tests, cq_tests, resize_tests,
-	ext_tests, ext_object_tests,
+	ext_tests, ext_object_tests, inject_tests, say_tests, strict_tests,
 };
 
 static int count_tests(const struct test *list)

@@ -47,25 +47,7 @@ static void move_entries(void)
 	new_hdr->arm = __atomic_load_n(&old->arm, __ATOMIC_SEQ_CST);
 	new_hdr->prod = old->prod;
 	for (i = new_hdr->cons; i != old->prod; i++)
-		to[i % NEW_SLOTS] = cq->entries[i & cq->mask];
-}
-
-static bool old_module;
-
-/* A module without KWARP_RESIZE_POLLED copies what is not released to the begin of the new ring. */
-static int resize_by_old_module(struct kwarp_cmd_resize_cq_resp *r)
-{
-	struct kwarp_cqe *to = (void *)((uint8_t *)new_hdr + KWARP_RING_ENTRIES_OFFSET);
-	const struct kwarp_ring_hdr *old = cq->hdr;
-	uint32_t i;
-
-	new_hdr->cons = 0;
-	new_hdr->prod = old->prod - old->cons;
-	for (i = 0; i < new_hdr->prod; i++)
-		to[i] = cq->entries[(old->cons + i) & cq->mask];
-	r->mmap_len = NEW_OCTETS;
-	r->size = NEW_SLOTS;
-	return 0;
+		cqe_put(to, NEW_SLOTS, i, &cq->entries[i & cq->mask]);
 }
 
 int __wrap_ibv_cmd_resize_cq(struct ibv_cq *ibcq, int cqe, struct ibv_resize_cq *cmd,
@@ -75,15 +57,8 @@ int __wrap_ibv_cmd_resize_cq(struct ibv_cq *ibcq, int cqe, struct ibv_resize_cq 
 			     size_t cmd_size, struct ib_uverbs_resize_cq_resp *resp,
 			     size_t resp_size)
 {
-	const struct kwarp_cmd_resize_cq *c = (const void *)cmd;
 	struct kwarp_cmd_resize_cq_resp *r = (void *)resp;
 
-	if (old_module) {
-		if (cmd_size == sizeof(*c))
-			return EOPNOTSUPP;
-		return resize_by_old_module(r);
-	}
-	CHECK(cmd_size == sizeof(*c) && c->flags == KWARP_RESIZE_POLLED);
 	if (late)
 		move_entries();
 	stay_in_kernel();
@@ -101,6 +76,12 @@ int __wrap_ibv_cmd_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int 
 int __wrap_ibv_cmd_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,
 			     struct ibv_modify_qp *cmd, size_t cmd_size)
 {
+	if (!(mask & IBV_QP_STATE) || attr->qp_state != IBV_QPS_RESET)
+		return 0;
+	if (kernel.reset) {
+		kernel.reset();
+		return 0;
+	}
 	stay_in_kernel();
 	return cmd_ret;
 }
@@ -271,22 +252,6 @@ static void test_poll_meanwhile(void)
 	drop_cq();
 }
 
-static void test_old_module(void)
-{
-	struct kwarp_ring_hdr *old;
-
-	make_cq(false);
-	old = cq->hdr;
-	old_module = true;
-	CHECK(poll_ids(1, 0) == 1);
-	CHECK(!kwarp_resize_cq(&cq->vcq.cq, NEW_SLOTS));
-	old_module = false;
-	CHECK(cq->hdr != old && cq->mask == NEW_SLOTS - 1);
-	CHECK(poll_ids(SLOTS, 1) == 3);
-	CHECK(poll_ids(SLOTS, 0) == 0 && new_hdr->cons == 3);
-	drop_cq();
-}
-
 static void poll_and_check(void)
 {
 	CHECK(poll_ids(3, 0) == 3);
@@ -386,7 +351,6 @@ static void test_srq_resize(void)
 
 const struct test resize_tests[] = {
 	{ "resize: polled meanwhile", test_poll_meanwhile },
-	{ "resize: by an older module", test_old_module },
 	{ "resize: the kernel has moved", test_moved },
 	{ "reset: posts wait asleep", test_reset },
 	{ "resize of an SRQ: posts wait asleep", test_srq_resize },

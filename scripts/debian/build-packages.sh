@@ -25,7 +25,7 @@ here=$KWARP_ROOT/scripts
 root=''
 
 # sources: files that go into the packages. tools: programs that check the packages.
-sources=(debian drivers include rdma-core-provider tools/{kwarpctl,bpftrace} packaging LICENSES Makefile
+sources=(debian drivers include rdma-core-provider tools/{kwarpctl,bpftrace} packaging LICENSES Kbuild Makefile
 	README.md Documentation/reference
 	Documentation/{admin-guide,interop,packages,programs,troubleshooting,tutorial}.rst
 	scripts/{lib,version,build-module,build-provider,install}.sh

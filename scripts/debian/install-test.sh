@@ -307,7 +307,7 @@ for suite in "$@"; do
 	tap+=("$out/$suite.tap")
 done
 cat "${tap[@]}"
-read -r passed failed _ < <(cat "${tap[@]}" | "$here/results/tap-count.sh")
+read -r passed failed _ < <(cat "${tap[@]}" | "$here/tap-count.sh")
 # If the test of a release ended early, count one failure.
 [ "$status" -eq 0 ] || failed=$((failed + 1))
 [ -z "${KWARP_RESULTS:-}" ] || echo "$passed $failed 0" >>"$KWARP_RESULTS"

@@ -386,7 +386,7 @@ for suite in "$@"; do
 	wait $! || echo "not ok packages/$suite: its test ended early" >>"$out/$suite.tap"
 	cat "$out/$suite.tap"
 done
-read -r passed failed skipped < <(cat "$out"/*.tap | "$here/results/tap-count.sh")
+read -r passed failed skipped < <(cat "$out"/*.tap | "$here/tap-count.sh")
 [ -z "${KWARP_RESULTS:-}" ] || echo "$passed $failed $skipped" >>"$KWARP_RESULTS"
 say "packages: $passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # Find out what a kernel offers, by compiling small files: the version number of a kernel with
-# backports does not tell. Each scripts/kernel/probes/NAME.c that compiles becomes KWARP_HAVE_NAME
-# in OUT, with the probe's comment. Only the driver's compat.h includes OUT.
+# backports does not tell. Each probe of scripts/kernel/probes.txt that does not compile becomes
+# KWARP_LACKS_NAME in OUT, with the probe's comment. The driver's Kbuild includes OUT in each file.
 #
 #   scripts/kernel/probe.sh KDIR OUT/kwarp_config.h [MAKE ARGUMENTS...]
 set -euo pipefail
@@ -12,7 +12,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 kdir=$1 out=$2
 shift 2
-id=$({ kdir_id "$kdir"; cat "$here"/probes/*.c "$0"; echo "$@"; } | sha256sum | cut -c1-16)
+id=$({ kdir_id "$kdir"; cat "$here/probes.txt" "$0"; echo "$@"; } | sha256sum | cut -c1-16)
 if [ -s "$out" ] && grep -q "probe id $id" "$out"; then
 	exit 0
 fi
@@ -24,7 +24,7 @@ mkdir -p "$(dirname "$out")"
 
 compile_all() {
 	local p
-	cp "$here"/probes/*.c "$work/"
+	awk -v work="$work" '/^=== / { file = work "/" $2 ".c"; next } file { print >file }' "$here/probes.txt"
 	# The control: if this one fails the kernel's build directory is unusable.
 	echo '#include <linux/module.h>' >"$work/control.c"
 	for p in "$work"/*.c; do
@@ -37,17 +37,16 @@ compile_all() {
 }
 
 write_config() {
-	local p name
+	local name
 	echo '/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */'
 	echo "/* Made by scripts/kernel/probe.sh, probe id $id: do not edit. */"
-	for p in "$here"/probes/*.c; do
-		name=$(basename "${p%.c}")
+	sed -n 's/^=== //p' "$here/probes.txt" | while read -r name; do
 		echo
-		sed -n 2p "$p"
+		sed -n 1p "$work/$name.c"
 		if [ -e "$work/$name.o" ]; then
-			echo "#define KWARP_HAVE_${name^^} 1"
+			echo "/* KWARP_LACKS_${name^^} is not set */"
 		else
-			echo "/* KWARP_HAVE_${name^^} is not set */"
+			echo "#define KWARP_LACKS_${name^^} 1"
 		fi
 	done
 }

@@ -1,21 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Check the structure of the driver and the provider, from the text of their sources, and the sizes
-# of these, of the test programs and of the scripts:
+# Check the structure of the driver, the provider and the test programs, from the text of their
+# sources, and the sizes of these and of the scripts:
 #
 #   scripts/lint/structure.py             print "FILE: what is wrong", one finding per line
 #   scripts/lint/structure.py --graph     print "FILE calls|includes FILE: NAMES" instead
 #
 # - Circles: files must not include or call each other in a circle. A .c file and the header of the
-#   same name count as one file. Calls in an inline function are calls of its header.
+#   same name count as one file. Calls in an inline function are calls of its header. The only
+#   check of the test programs, but for sizes.
 # - Functions: each function that is in a header or not static must have a caller that is no test.
 #   If only the .c file that defines it calls it, a test must call it, too, or it must be static.
-# - Compat: the files in scripts/kernel/probes are probes: KWARP_HAVE_NAME is defined if NAME.c
-#   compiles for a kernel. Only compat.h may test KWARP_HAVE_*, and it must test each of them. No
-#   file may test a version number.
+# - Compat: scripts/kernel/probes.txt has the probes: KWARP_LACKS_NAME is defined if the probe NAME
+#   does not compile for a kernel. Only compat.h and compat_ops.h may test KWARP_LACKS_*. They, or
+#   KWARP_SINCE(NAME, ...) in any file, must test each of them. No file may test a version number.
 # - Sizes: no source or script may have more lines than LIMITS. In C, lines of code count, except
-#   tables, and unit tests have no limit. structure.conf lists the exceptions.
+#   tables, and unit tests have no limit.
 #
 # check-layers.sh checks the layers, and the calls between the objects of a built module.
 """Check circles, functions without callers, compat, and sizes."""
@@ -31,8 +32,9 @@ UAPI = pathlib.PurePath("include")
 TESTING = pathlib.PurePath("tools/testing")
 SCRIPTS = tuple(map(pathlib.PurePath, ("scripts", "tools", "debian", "packaging", ".ci")))
 SUFFIXES = (".sh", ".py", ".awk", ".bt")
-PROBES = pathlib.PurePath("scripts/kernel/probes")
-EXCEPTIONS = pathlib.PurePath("scripts/lint/structure.conf")
+PROBES = pathlib.PurePath("scripts/kernel/probes.txt")
+# Folders that the compiler searches for headers, see the makefiles.
+INCLUDE_PATH = (DRIVER, TESTING / "common", TESTING / "rawpeer")
 
 # Largest number of lines of a file. A table (an initializer at the outermost level) does not count.
 LIMITS = {"header": 300, "source": 800, "script": 450}
@@ -180,9 +182,9 @@ class Tree:
         self.paths = {f.path for f in self.files}
 
     def included(self, file):
-        """Files of the tree that a file includes, by a path relative to it or to the driver."""
+        """Files of the tree that a file includes, by a path relative to it or in INCLUDE_PATH."""
         for name in file.includes:
-            for base in (file.path.parent, DRIVER):
+            for base in (file.path.parent, *INCLUDE_PATH):
                 parts = []
                 for part in (base / name).parts:
                     if part == "..":
@@ -287,7 +289,9 @@ def check_functions(tree):
 
 VERSION = re.compile(r"\b(LINUX_VERSION_CODE|KERNEL_VERSION|LINUX_VERSION_MAJOR|"
                      r"LINUX_VERSION_PATCHLEVEL|UTS_RELEASE|RHEL_RELEASE_\w+)\b")
-HAVE = re.compile(r"\bKWARP_HAVE_(\w+)")
+COMPAT = (DRIVER / "compat.h", DRIVER / "compat_ops.h")
+LACKS = re.compile(r"\bKWARP_LACKS_(\w+)")
+SINCE = re.compile(r"\bKWARP_(?:SINCE|SINCE_ROW|BEFORE_ROW)\(([A-Z]\w*)")
 
 
 def check_compat(tree, probes):
@@ -296,49 +300,33 @@ def check_compat(tree, probes):
     for file in tree.files:
         for found in sorted(set(VERSION.findall(file.code))):
             yield f"{file.path}: {found}: use a probe instead of a version"
-        names = {name.lower() for name in HAVE.findall(file.code)}
-        if file.path == DRIVER / "compat.h":
-            read = names
-        elif names:
-            yield f"{file.path}: KWARP_HAVE_*: only compat.h may test it"
-    for name in sorted(read - probes):
-        yield f"{DRIVER}/compat.h: KWARP_HAVE_{name.upper()}: there is no probe {name}.c"
+        names = set(LACKS.findall(file.code))
+        if names and file.path not in COMPAT:
+            yield f"{file.path}: KWARP_LACKS_*: only compat.h may test it"
+            names = set()
+        names |= set(SINCE.findall(file.code))
+        for name in sorted(names):
+            if name.lower() not in probes:
+                yield f"{file.path}: {name}: there is no probe {name.lower()}"
+        read |= {name.lower() for name in names}
     for name in sorted(probes - read):
-        yield f"{PROBES}/{name}.c: compat.h does not test the result"
+        yield f"{PROBES}: {name}: the driver does not use the result"
 
 
-def check_sizes(tree, exceptions):
-    """Findings about files that are too long and not among the exceptions."""
+def check_sizes(tree):
+    """Findings about files that are too long."""
     for file in tree.files:
-        if file.length() > LIMITS[file.kind] and str(file.path) not in exceptions:
+        if file.length() > LIMITS[file.kind]:
             yield (f"{file.path}: {file.length()} lines of code outside of tables, "
                    f"{LIMITS[file.kind]} are allowed")
 
 
-def long_scripts(scripts):
-    """Those of the scripts, {path: text}, that are too long, as {path: number of lines}."""
-    lengths = {path: len(text.splitlines()) for path, text in scripts.items()}
-    return {path: n for path, n in lengths.items() if n > LIMITS["script"]}
-
-
-def check_scripts(scripts, exceptions):
-    """Findings about scripts that are too long and not among the exceptions."""
-    for path, lines in sorted(long_scripts(scripts).items()):
-        if path not in exceptions:
+def check_scripts(scripts):
+    """Findings about those of the scripts, {path: text}, that are too long."""
+    for path, text in sorted(scripts.items()):
+        lines = len(text.splitlines())
+        if lines > LIMITS["script"]:
             yield f"{path}: {lines} lines, {LIMITS['script']} are allowed"
-
-
-def check_exceptions(trees, scripts, exceptions):
-    """Findings about exceptions for files that are short enough, or do not exist."""
-    long = {str(f.path) for tree in trees for f in tree.files if f.length() > LIMITS[f.kind]}
-    long.update(long_scripts(scripts))
-    for path in sorted(exceptions - long):
-        yield f"{EXCEPTIONS}: {path} needs no exception"
-
-
-def read_exceptions(text):
-    """The first word of each line that is not a comment."""
-    return {line.split()[0] for line in text.splitlines() if line and not line.startswith("#")}
 
 
 def read_tree(root, top):
@@ -355,26 +343,30 @@ def read_scripts(root):
             if path.suffix in SUFFIXES or path.read_bytes().startswith(b"#!")}
 
 
+def read_probes(root):
+    """The text of the probes; none if there is no such file."""
+    path = root / PROBES
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
+
+
 def findings(root):
     """All findings."""
-    probes = {path.stem for path in (root / PROBES).glob("*.c")}
-    exceptions = read_exceptions((root / EXCEPTIONS).read_text(encoding="utf-8"))
+    probes = set(re.findall(r"^=== (\w+)$", read_probes(root), re.M))
     trees = [read_tree(root, top) for top in (DRIVER, UAPI, PROVIDER)]
     for tree in trees:
         yield from check_circles(tree)
         yield from check_functions(tree)
-        yield from check_sizes(tree, exceptions)
-    trees.append(read_tree(root, TESTING))
-    yield from check_sizes(trees[-1], exceptions)
-    scripts = read_scripts(root)
-    yield from check_scripts(scripts, exceptions)
-    yield from check_exceptions(trees, scripts, exceptions)
+        yield from check_sizes(tree)
+    testing = read_tree(root, TESTING)
+    yield from check_circles(testing)
+    yield from check_sizes(testing)
+    yield from check_scripts(read_scripts(root))
     yield from check_compat(trees[0], probes)
 
 
 def arrows(root):
     """The lines of --graph: all includes and calls, one per line."""
-    for top in (DRIVER, PROVIDER):
+    for top in (DRIVER, PROVIDER, TESTING):
         for kind, edges in graphs(read_tree(root, top)):
             for room in sorted(edges):
                 for other, names in sorted(edges[room].items()):

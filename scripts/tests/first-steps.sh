@@ -24,6 +24,32 @@ fails_with() {
 	fi
 }
 
+# ------------------------------------------------------------------ the module
+
+# says_module RELEASE PATTERN: make module for a build directory of this release in which nothing can
+# be compiled; no RELEASE: make does not tell it.
+says_module() {
+	mkdir -p "$out/kdir"
+	{ printf 'modules:\n'; [ -z "$1" ] || printf 'kernelrelease:\n\t@echo %s\n' "$1"; } >"$out/kdir/Makefile"
+	fails_with "$2" "$here/build-module.sh" "$out/kdir"
+}
+
+# Building for a folder that is no kernel's, or for a kernel that is too old, and the usual command
+# for modules, which does not tell the module what the kernel lacks, say what to do.
+test_no-kernel() {
+	local dir said
+	rm -rf "$out/stubs"
+	fails_with 'no kernel build directory at /no' "$here/build-module.sh" /no
+	says_module '' 'is not the build directory of a kernel'
+	says_module 5.10.0 'needs Linux 6.1 or newer'
+	says_module 6.1.0 'cannot compile against'
+	fails_with 'give 7.2 or 6.12' "$here/build-in-tree.sh" 6.1
+	for dir in . drivers/infiniband/sw/kwarp; do
+		! said=$(kernel_make "$("$here/get-kernel.sh" 6.12)" "M=$KWARP_ROOT/$dir" modules 2>&1) || echo "the usual command succeeds in $dir"
+		grep -q 'run "make module KDIR=<' <<<"$said" || echo "$said"
+	done
+}
+
 # ------------------------------------------------------------------------- apt
 
 # says_apt LINE PATTERN: "apt-get update" ends with this line, and the message must match.
@@ -117,8 +143,8 @@ test_no-root() {
 	local missing='packages that are missing here .apt-get install .* python3-sphinx.*sudo refuses'
 	poor_user
 	fails_with "$missing" "$here/docs.sh"
-	fails_with "$missing" "$here/lint.sh" words
-	fails_with 'root is needed for packages and for the guest' "$here/demo.sh"
+	fails_with "$missing" "$here/lint.sh" docs
+	fails_with 'root is needed for packages and for the guest' "$KWARP_ROOT/tools/testing/demo/demo.sh"
 	# With all packages no root is needed.
 	stub dpkg-query <<<'echo installed'
 	PATH=$out/stubs:$PATH "$here/host-packages.sh" check || echo "the installed packages do not do"
@@ -196,7 +222,7 @@ test_space() {
 	df_says 1600
 	both=$(PATH=$out/stubs:$PATH need_space trial 900 "$out/a/b" 700 "$out" 2>&1) || echo "1600 MB do not do: $both"
 	df_says 100
-	fails_with 'the demo needs [0-9]+ MB in .*, where 100 MB are free' env KWARP_CACHE="$out/none" "$here/demo.sh"
+	fails_with 'the demo needs [0-9]+ MB in .*, where 100 MB are free' env KWARP_CACHE="$out/none" "$KWARP_ROOT/tools/testing/demo/demo.sh"
 }
 
 # ----------------------------------------------------------------------- cache
@@ -206,7 +232,7 @@ test_clean-cache() {
 	local cache=$out/cache part
 	rm -rf "$cache"
 	mkdir -p "$cache"
-	for part in $(grep -rhoE 'cached "[a-z-]+/' "$here" | sed 's/^cached "//; s,/,,' | sort -u) apt apt-arm64 lock log provider kunit kunit-be; do
+	for part in $(grep -rhoE 'cached "[a-z-]+/' "$here" "$KWARP_ROOT/tools/testing" | sed 's/^cached "//; s,/,,' | sort -u) apt apt-arm64 lock log provider kunit kunit-be; do
 		mkdir "$cache/$part"
 	done
 	echo mine >"$cache/mine"
@@ -263,21 +289,21 @@ wait_for() {
 type_in_shell() {
 	wait_for 'exit ends the machine' "$1"
 	sleep 2
-	printf '%s\n' 'stty size; echo "TERM $TERM"' 'rping -c -a 10.9.0.2 -C 2 -v && echo "rping $?"' \
-		'ip netns exec far ib_write_bw -R -F -d rdma1 -n 500 >/dev/null &' 'sleep 3' \
-		'ib_write_bw -R -F -d rdma0 -n 500 10.9.0.2 && echo "bw $?"' \
-		'./demo.sh --links && echo "links $?"'
-	wait_for '^links 0' "$1"
+	printf '%s\n' 'stty size; echo "TERM $TERM"' 'rping -c -a 10.77.0.2 -C 2 -v && echo "rping $?"' \
+		'ip netns exec kwlab-b ib_write_bw -R -F -d kwlab-b -n 500 >/dev/null &' 'sleep 3' \
+		'ib_write_bw -R -F -d kwlab-a -n 500 10.77.0.2 && echo "bw $?"' \
+		'kwarpctl lab down && kwarpctl lab up && echo "lab $?"'
+	wait_for '^lab 0' "$1"
 	echo exit
 }
 
 # The shell in a guest has links, a server for rping, and the size of the host's terminal.
 test_shell() {
 	local overlay log=$out/shell.log
-	overlay=$("$here/guest/overlay.sh" 6.12 2>"$out/overlay.log") || { cat "$out/overlay.log"; return; }
+	overlay=$("$KWARP_ROOT/tools/testing/guest/overlay.sh" 6.12 2>"$out/overlay.log") || { cat "$out/overlay.log"; return; }
 	: >"$log"
 	type_in_shell "$log" | TERM=tmux-256color timeout 300 script -qefc "stty rows 33 cols 99
-		'$here/vm.sh' --overlay '$overlay' --logs '$out/shell' --shell" /dev/null >"$log" 2>&1 || echo "exit status $?"
+		'$KWARP_ROOT/tools/testing/guest/vm.sh' --overlay '$overlay' --logs '$out/shell' --shell" /dev/null >"$log" 2>&1 || echo "exit status $?"
 	grep -q '33 99' "$log" && grep -q '^TERM tmux-256color' "$log" && grep -q '^rping 0' "$log" &&
-		grep -q '^bw 0' "$log" && grep -q '^links 0' "$log" || cat "$log"
+		grep -q '^bw 0' "$log" && grep -q '^lab 0' "$log" || cat "$log"
 }

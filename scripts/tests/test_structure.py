@@ -2,6 +2,7 @@
 """Tests of structure.py: what it must find, and what it must let pass."""
 import pathlib
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lint"))
@@ -53,6 +54,36 @@ class Includes(unittest.TestCase):
         """A .c file and its header count as one; two files that include a third make no circle."""
         self.assertEqual(circles(a_c='#include "a.h"\n#include "b.h"\n', a_h='#include "c.h"\n',
                                  b_h='#include "c.h"\n#include <c.h>\n', c_h=""), [])
+
+
+class Testing(unittest.TestCase):
+    """Circles in tools/testing."""
+
+    def found(self, folder, files):
+        """All findings of the lint about a project that has these files in the folder."""
+        with tempfile.TemporaryDirectory() as root:
+            for name, text in files.items():
+                path = pathlib.Path(root, structure.TESTING, folder, name)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+            return [f.replace(f"{structure.TESTING}/{folder}/", "")
+                    for f in structure.findings(pathlib.Path(root))]
+
+    def test_calls(self):
+        """A test program whose parts call its main file, which calls the parts."""
+        self.assertEqual(self.found("programs/kwx", {
+            "kwx.h": "void fail(void);\nvoid run(void);\n",
+            "kwx.c": '#include "kwx.h"\nvoid fail(void)\n{\n}\nint main(void)\n{\n\trun();\n}\n',
+            "run.c": '#include "kwx.h"\nvoid run(void)\n{\n\tfail();\n}\n'}), [
+                "kwx: 2 files call each other in a circle", "  kwx calls run: run",
+                "  run calls kwx: fail"])
+
+    def test_includes(self):
+        """The raw peer's headers are named from its folder on."""
+        self.assertEqual(self.found("rawpeer", {
+            "wire/a.h": '#include "runner/b.h"\n', "runner/b.h": '#include "wire/a.h"\n'}), [
+                "runner/b: 2 files include each other in a circle",
+                "  runner/b includes wire/a: a.h", "  wire/a includes runner/b: b.h"])
 
 
 class Calls(unittest.TestCase):
@@ -117,13 +148,16 @@ class Compat(unittest.TestCase):
     """Differences between kernels."""
 
     def test_places(self):
-        """compat.h must test each probe, and no other file may."""
-        found = compat(["one", "two"], compat_h="#ifdef KWARP_HAVE_ONE\n#ifdef KWARP_HAVE_NEW\n",
-                       a_c="#ifdef KWARP_HAVE_ONE\n")
+        """Each probe must be used: tested in compat.h only, or by KWARP_SINCE() anywhere."""
+        found = compat(["one", "two", "three"],
+                       compat_h="#ifdef KWARP_LACKS_ONE\n#ifdef KWARP_LACKS_NEW\n",
+                       a_c="#ifdef KWARP_LACKS_TWO\n",
+                       b_c="KWARP_SINCE(THREE, f());\nKWARP_BEFORE_ROW(FOUR, .g = 1)\n")
         self.assertEqual(found, [
-            "a.c: KWARP_HAVE_*: only compat.h may test it",
-            "compat.h: KWARP_HAVE_NEW: there is no probe new.c",
-            "scripts/kernel/probes/two.c: compat.h does not test the result"])
+            "a.c: KWARP_LACKS_*: only compat.h may test it",
+            "b.c: FOUR: there is no probe four",
+            "compat.h: NEW: there is no probe new",
+            "scripts/kernel/probes.txt: two: the driver does not use the result"])
 
     def test_versions(self):
         """Version numbers are found in code, not in comments."""
@@ -138,38 +172,27 @@ class Sizes(unittest.TestCase):
     def test_limits(self):
         """One line too many is found in a source and in a header. Unit tests have no limit."""
         files = {"a_c": 801, "b_c": 800, "a_h": 301, "b_h": 300, "tests__a_c": 801}
-        found = structure.check_sizes(tree(**{n: "int a;\n" * i for n, i in files.items()}), set())
+        found = structure.check_sizes(tree(**{n: "int a;\n" * i for n, i in files.items()}))
         self.assertEqual([f.split(":")[0].replace(TOP + "/", "") for f in found], ["a.c", "a.h"])
 
     def test_comments(self):
         """Comments and empty lines do not count."""
         text = "int a; /* one\n   two */\n\n// three\n"
         short, long = (tree(a_h=text * n) for n in (300, 301))
-        self.assertEqual(list(structure.check_sizes(short, set())), [])
-        self.assertEqual(len(list(structure.check_sizes(long, set()))), 1)
+        self.assertEqual(list(structure.check_sizes(short)), [])
+        self.assertEqual(len(list(structure.check_sizes(long))), 1)
 
     def test_tables(self):
         """Lines of a table do not count, whether it has braces inside or not."""
         table = "static const struct a t[] = {\n" + "\t{ 1, { 2 } },\n" * 400 + "};\n"
         short, long = (tree(a_c=table + "int a;\n" * n) for n in (800, 801))
-        self.assertEqual(list(structure.check_sizes(short, set())), [])
-        self.assertEqual(len(list(structure.check_sizes(long, set()))), 1)
+        self.assertEqual(list(structure.check_sizes(short)), [])
+        self.assertEqual(len(list(structure.check_sizes(long))), 1)
 
     def test_scripts(self):
         """One line too many is found in a script."""
-        scripts = {"a.sh": ":\n" * 451, "b.py": "pass\n" * 450, "c": ":\n" * 451}
-        found = structure.check_scripts(scripts, {"c"})
+        found = structure.check_scripts({"a.sh": ":\n" * 451, "b.py": "pass\n" * 450})
         self.assertEqual([f.split(":")[0] for f in found], ["a.sh"])
-        self.assertEqual(list(structure.check_exceptions([], scripts, {"b.py", "c"})),
-                         [f"{structure.EXCEPTIONS}: b.py needs no exception"])
-
-    def test_exceptions(self):
-        """A long file with an exception is no finding; an exception for a short file is one."""
-        exceptions = structure.read_exceptions(f"# none\n{TOP}/a.h\tlong\n{TOP}/b.h\tshort\n")
-        files = tree(a_h="int a;\n" * 301, b_h="")
-        self.assertEqual(list(structure.check_sizes(files, exceptions)), [])
-        self.assertEqual(list(structure.check_exceptions([files], {}, exceptions)),
-                         [f"{structure.EXCEPTIONS}: {TOP}/b.h needs no exception"])
 
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ _kwarpctl_links() {
 	done
 }
 
-# Print the names of knobs (settings of a link), with a "=" for the value.  Knobs are the files of a
-# link that can be written; the other files in that folder are counts.
+# Print the names of knobs, with a "=" for the value.  Knobs are the files of a link that can be
+# written; the other files in that folder are counts.
 _kwarpctl_knobs() {
 	local knob
 	for knob in "$KWARPCTL_SYSFS"/*/kwarp/*; do
@@ -27,9 +27,8 @@ _kwarpctl_knobs() {
 # Print the values of a knob that takes words; knobs that take numbers have none here.
 _kwarpctl_values() {
 	case $1 in
-	align | long_frames | markers | peer_to_peer | rfc7306 | strict) printf '%s\n' on off ;;
+	align | log_errors | long_frames | markers | peer_to_peer | rfc7306 | strict) printf '%s\n' on off ;;
 	crc) printf '%s\n' on off required ;;
-	congestion) { echo default; tr ' ' '\n' </proc/sys/net/ipv4/tcp_available_congestion_control; } 2>/dev/null ;;
 	mpa_rev) printf '%s\n' 1 2 ;;
 	rtr) printf '%s\n' send write read write,read send,write,read ;;
 	esac
@@ -40,11 +39,19 @@ _kwarpctl_values() {
 _kwarpctl_words() {
 	case $1 in
 	show) printf '%s\n' --rates --interval --count --json --help; _kwarpctl_links ;;
+	why) printf '%s\n' --last --link --json --help ;;
+	top) printf '%s\n' --interval --count --json --help; _kwarpctl_links ;;
 	doctor) printf '%s\n' --peer --port --all --quiet --json --help; _kwarpctl_links ;;
 	set) printf '%s\n' --keep --kept --json --help; _kwarpctl_links; _kwarpctl_knobs ;;
 	explain) printf '%s\n' --list --json --help; kwarpctl explain --list 2>/dev/null ;;
 	bench) printf '%s\n' --server --link --port --json --help ;;
-	*) printf '%s\n' show doctor set explain bench --help --version ;;
+	fault)
+		printf '%s\n' add del run list --link --qp --pid --skip --times --probability --seed --json --help \
+			terminate reset close stall slow event-late event-twice register create no-receive post \
+			short-send full-send lost-kick late-work bad-crc
+		;;
+	lab) printf '%s\n' up down show --loss --delay --mtu --type --json --help ;;
+	*) printf '%s\n' show why top doctor set explain bench lab fault --help --version ;;
 	esac
 }
 
@@ -72,7 +79,9 @@ _kwarpctl() {
 	COMPREPLY=()
 	case $before in
 	--link) _kwarpctl_match "$word" < <(_kwarpctl_links) ;;
-	--peer | --port | --interval | --count | -i | -n) ;;
+	--type) _kwarpctl_match "$word" < <(printf '%s\n' kwarp kwarp-siw) ;;
+	--peer | --port | --interval | --count | --loss | --delay | --mtu | -i | -n) ;;
+	--qp | --pid | --skip | --times | --probability | --seed) ;;
 	*)
 		if [ "$command" = set ] && [ -n "$knob" ]; then
 			_kwarpctl_match "$word" < <(_kwarpctl_values "$knob")

@@ -21,8 +21,8 @@
  * each know several versions; they agree on one in alloc_context, whose own layout does not
  * depend on the version.
  */
-#define KWARP_ABI_MIN		3
-#define KWARP_ABI_MAX		3
+#define KWARP_ABI_MIN		4
+#define KWARP_ABI_MAX		4
 
 /*
  * ABI version of the device, which the RDMA core reports.  It changes only if the way in which the
@@ -36,21 +36,24 @@
 /* ------------------------------------------------------------------ queues */
 
 /**
- * struct kwarp_ring_hdr - header of a shared ring, in cache lines of its own
+ * struct kwarp_ring_hdr - header of a shared ring: a cache line for each writer and each habit
  * @prod: producer index, free running; entry i is in slot (i & (size - 1)).
  *	SQ, RQ, SRQ: written by user space with release semantics after the entry.
- *	CQ: written by the kernel with release semantics after the entries.
- * @prod_rsvd: padding, so that the two sides write to different cache lines
+ *	CQ: written by the kernel after the entries; user space finds new entries by their phase
+ *	(KWARP_CQE_EVEN, KWARP_CQE_ODD), not by this index.
+ * @prod_rsvd: padding to a cache line
  * @cons: consumer index, free running.
  *	SQ, RQ, SRQ: written by the kernel; slots before it may be reused.
  *	CQ: written by user space after it has read the entries.
- * @flags: KWARP_RING_*; written by the kernel
- * @arm: CQ only: KWARP_CQ_ARM_*; written by user space to ask for an event, and
- *	cleared by the kernel (atomic exchange) when the kernel raises the event.
- * @cons_rsvd: padding to a cache line
  * @polls: CQ only: number of polls so far, written by user space; the kernel sees by it whether
  *	the program polls
- * @polls_rsvd: padding to a cache line
+ * @cons_rsvd: padding to a cache line
+ * @flags: KWARP_RING_*; written by the kernel, and so rarely that a post, which reads it, finds
+ *	the line in its cache
+ * @flags_rsvd: padding to a cache line
+ * @arm: CQ only: KWARP_CQ_ARM_*; written by user space to ask for an event, and
+ *	cleared by the kernel (atomic exchange) when the kernel raises the event.
+ * @arm_rsvd: padding to a cache line
  *
  * The entries start KWARP_RING_ENTRIES_OFFSET octets after the beginning of the header.
  *
@@ -58,8 +61,9 @@
  * a full barrier and then reads @flags; only if KWARP_RING_NEED_KICK is set it
  * enters the kernel.  The kernel, before it stops looking at the ring, sets the flag,
  * executes a full barrier and reads @prod again.  So either user space sees the
- * flag or the kernel sees the entry.  RQ: the kernel sets the flag only while the queue
- * pair is in error: user space then rings after posting receives, and the kernel flushes them.
+ * flag or the kernel sees the entry.  RQ: the kernel sets the flag only while a message waits for a
+ * receive, and while the queue pair is in error: user space then rings after posting receives, and
+ * the kernel uses or flushes them.
  *
  * If KWARP_RING_HELD is set instead (the send queue is "held"), user space need not ring at once.
  * It rings later, for all entries posted until then, when the program has nothing else to do: when
@@ -70,11 +74,12 @@ struct kwarp_ring_hdr {
 	__u32 prod;
 	__u32 prod_rsvd[15];
 	__u32 cons;
-	__u32 flags;
-	__u32 arm;
-	__u32 cons_rsvd[13];
 	__u32 polls;
-	__u32 polls_rsvd[15];
+	__u32 cons_rsvd[14];
+	__u32 flags;
+	__u32 flags_rsvd[15];
+	__u32 arm;
+	__u32 arm_rsvd[15];
 };
 
 #define KWARP_RING_ENTRIES_OFFSET	256
@@ -84,8 +89,9 @@ struct kwarp_ring_hdr {
 /* Flag: the send queue is held: the doorbell may be rung later, for several requests together. */
 #define KWARP_RING_HELD		(1U << 2)
 /*
- * Flag: CQ: the queue has another ring since a resize with KWARP_RESIZE_POLLED, and arm and cons of
- * this ring are not read any more.
+ * Flag: CQ: the queue has another ring since a resize, and arm and cons of this ring are not read
+ * any more.  User space polls and arms the old ring during the command; the indices are the same in
+ * the new ring.
  */
 #define KWARP_RING_MOVED		(1U << 3)
 /* Flag: SQ, RQ: the queue pair is in error: requests are flushed.  CQ: a completion was lost. */
@@ -123,6 +129,7 @@ enum kwarp_wr_opcode {
 	KWARP_WR_WRITE_IMM	= 8,	/* Write, then Immediate Data (imm) */
 	KWARP_WR_FETCH_ADD	= 9,	/* FetchAdd: add compare_add */
 	KWARP_WR_CMP_SWAP	= 10,	/* CmpSwap: store swap if the old value is compare_add */
+	KWARP_WR_SEND_IMM	= 11,	/* Send with immediate data (imm): wired queue pairs */
 	KWARP_WR_MAX
 };
 
@@ -146,7 +153,7 @@ enum kwarp_wr_opcode {
  * @length: BIND_MW: octets in the window
  * @access: BIND_MW: enum ib_uverbs_access_flags: REMOTE_READ, REMOTE_WRITE, REMOTE_ATOMIC,
  *	ZERO_BASED; REG_MR: enum ib_access_flags
- * @imm: WRITE_IMM: immediate data, four octets that are sent unchanged
+ * @imm: WRITE_IMM, SEND_IMM: immediate data, four octets that are sent unchanged
  * @compare_add: FETCH_ADD: value to add; CMP_SWAP: value to compare with
  * @swap: CMP_SWAP: value to store if the comparison is equal
  *
@@ -195,6 +202,29 @@ struct kwarp_rqe {
 #define KWARP_WC_RECV		0x80
 #define KWARP_WC_RECV_INV	0x81	/* the peer's Send has invalidated inv_stag */
 #define KWARP_WC_RECV_IMM	0x82	/* Immediate Data (imm); no data in the buffers */
+#define KWARP_WC_RECV_SEND_IMM	0x83	/* Send with immediate data (imm) */
+
+/*
+ * Private numbers of vendor_err, beyond the 16 bits of a Terminate: what RFC 5040 has one code for,
+ * "local catastrophic error".  All but PEER: the program at this end has made the mistake.
+ */
+#define KWARP_VENDOR_LOCAL	0x10000
+
+enum kwarp_vendor_err {
+	KWARP_VENDOR_STAG	= 0x10001,	/* lkey: no such region, or no longer registered */
+	KWARP_VENDOR_PD		= 0x10002,	/* lkey: a region of another protection domain */
+	KWARP_VENDOR_RIGHT	= 0x10003,	/* lkey: the region lacks a right */
+	KWARP_VENDOR_WRAP	= 0x10004,	/* an element's address and length wrap */
+	KWARP_VENDOR_BOUNDS	= 0x10005,	/* an element goes beyond its region */
+	KWARP_VENDOR_ORD	= 0x10007,	/* a Read or atomic operation, and ORD is 0 */
+	KWARP_VENDOR_ENTRY	= 0x10008,	/* the entry in the queue is malformed */
+	KWARP_VENDOR_RING	= 0x10009,	/* an index of the ring is impossible */
+	KWARP_VENDOR_CQ		= 0x1000a,	/* the completion queue was full */
+	KWARP_VENDOR_BIND	= 0x1000e,	/* a window could not be bound */
+	KWARP_VENDOR_INV	= 0x1000f,	/* the STag cannot be invalidated, or registered */
+	KWARP_VENDOR_INJECTED	= 0x10012,	/* no mistake: a test has asked for this error */
+	KWARP_VENDOR_PEER	= 0x10020,	/* the peer has had such an error */
+};
 
 /* Completion status (kwarp_cqe.status). */
 enum kwarp_wc_status {
@@ -209,35 +239,50 @@ enum kwarp_wc_status {
 	KWARP_WC_MW_BIND_ERR	= 8,
 	KWARP_WC_FATAL_ERR	= 9,
 	KWARP_WC_GENERAL_ERR	= 10,
+	KWARP_WC_RETRY_EXC_ERR	= 11,	/* wired queue pair: the peer did not connect in time */
 	KWARP_WC_MAX
 };
 
+/*
+ * Flags of a completion queue entry.  The kernel stores them last, with release semantics.  EVEN or
+ * ODD, the entry's phase, makes it valid: entry i of a ring with size entries has EVEN if i / size
+ * is even, otherwise ODD.  So what a slot held one pass earlier is not valid, nor are zeroes.
+ */
 #define KWARP_CQE_SOLICITED	(1U << 0)
+#define KWARP_CQE_EVEN		(1U << 1)
+#define KWARP_CQE_ODD		(1U << 2)
+/* User space's own: the kernel stores 0, and keeps the bit if a resize moves the entry. */
+#define KWARP_CQE_USER		(1U << 15)
 
 /**
  * struct kwarp_cqe - completion queue entry
  * @id: wr_id of the request
+ * @timestamp: time when the entry was added, in nanoseconds, see KWARP_CQ_STAMP_*; else 0
  * @qpn: number of the queue pair
  * @byte_len: octets placed (receive, Read, atomic operation); KWARP_WC_RECV_IMM: octets of the
  *	Write before the Immediate Data, modulo 2^32
  * @inv_stag: STag invalidated by the peer (KWARP_WC_RECV_INV)
+ * @imm: immediate data, four octets as received (KWARP_WC_RECV_IMM, KWARP_WC_RECV_SEND_IMM)
  * @vendor_err: failed or flushed request: control field of the Terminate that was
- *	sent or received, layer << 12 | etype << 8 | code; 0 if there was no Terminate
+ *	sent or received, layer << 12 | etype << 8 | code; or enum kwarp_vendor_err if this
+ *	is RDMAP's "local catastrophic error" (0/0/00); 0 if there was no error
  * @status: enum kwarp_wc_status
- * @opcode: enum kwarp_wr_opcode or KWARP_WC_*
+ * @opcode: enum kwarp_wr_opcode or KWARP_WC_*; KWARP_WC_RECV for each failed receive
  * @flags: KWARP_CQE_*
- * @imm: immediate data, four octets as received (KWARP_WC_RECV_IMM)
  */
 struct kwarp_cqe {
 	__aligned_u64 id;
+	__aligned_u64 timestamp;
 	__u32 qpn;
 	__u32 byte_len;
-	__u32 inv_stag;
-	__u16 vendor_err;
+	union {
+		__u32 inv_stag;
+		__u32 imm;
+		__u32 vendor_err;
+	};
 	__u8 status;
 	__u8 opcode;
-	__u32 flags;
-	__u32 imm;
+	__u16 flags;
 };
 
 /* ---------------------------------------------------------------- doorbell */
@@ -295,6 +340,19 @@ struct kwarp_doorbells {
  */
 #define KWARP_FEATURE_RFC7306		(1ULL << 0)
 
+/*
+ * Send with immediate data between wired queue pairs: those that were moved to RTR with the peer's
+ * address, not by rdma_cm. In the features of a context: provider and module both know it. The
+ * answer to create_qp does not have the bit: a queue pair is wired later.
+ */
+#define KWARP_FEATURE_SEND_IMM		(1ULL << 1)
+
+/*
+ * In the features of a context: the link's knob strict is on, and the provider should check
+ * programs, too. It is an answer only; no request depends on it.
+ */
+#define KWARP_FEATURE_STRICT		(1ULL << 2)
+
 /**
  * struct kwarp_alloc_ucontext_req - request of alloc_context
  * @abi_min: oldest version that user space speaks
@@ -311,7 +369,8 @@ struct kwarp_alloc_ucontext_req {
  * struct kwarp_alloc_ucontext_resp - answer to alloc_context
  * @abi_version: the version of this context: the newest one that both sides speak
  * @max_inline: largest inline payload of any queue pair, octets
- * @features: KWARP_FEATURE_* bits of the request that the module knows, too
+ * @features: KWARP_FEATURE_* bits of the request that the module knows, too; KWARP_FEATURE_STRICT
+ *	only while the knob is on
  */
 struct kwarp_alloc_ucontext_resp {
 	__u32 abi_version;
@@ -319,8 +378,22 @@ struct kwarp_alloc_ucontext_resp {
 	__aligned_u64 features;
 };
 
+/* The clock of a CQ's timestamps.  Without a flag the kernel takes none. */
+#define KWARP_CQ_STAMP_RAW		(1U << 0)	/* CLOCK_MONOTONIC_RAW */
+#define KWARP_CQ_STAMP_REAL		(1U << 1)	/* CLOCK_REALTIME */
+
 /**
- * struct kwarp_create_cq_resp - answer to create_cq (and resize_cq)
+ * struct kwarp_create_cq_req - request of create_cq
+ * @flags: one KWARP_CQ_STAMP_*, or 0
+ * @rsvd: zero
+ */
+struct kwarp_create_cq_req {
+	__u32 flags;
+	__u32 rsvd;
+};
+
+/**
+ * struct kwarp_create_cq_resp - answer to create_cq and resize_cq
  * @mmap_key: offset to give to mmap() for the ring
  * @mmap_len: octets to map
  * @cq_id: number of the CQ, for diagnostics; 0 from resize_cq
@@ -331,22 +404,6 @@ struct kwarp_create_cq_resp {
 	__u32 mmap_len;
 	__u32 cq_id;
 	__u32 size;
-	__u32 rsvd;
-};
-
-/*
- * User space polls and arms the old ring during the command.  The indices are the same in the new
- * ring.  When the kernel begins to use the new ring, it sets KWARP_RING_MOVED in the old one.
- */
-#define KWARP_RESIZE_POLLED		(1U << 0)
-
-/**
- * struct kwarp_resize_cq_req - request of resize_cq
- * @flags: KWARP_RESIZE_*
- * @rsvd: zero
- */
-struct kwarp_resize_cq_req {
-	__u32 flags;
 	__u32 rsvd;
 };
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Tests of kwarpctl.  Run in this folder's parent: python3 -m unittest discover -s tests -t ."""
+"""Tests of kwarpctl.  Run in tools/: python3 -m unittest discover -s kwarpctl/tests -t ."""

@@ -2,14 +2,14 @@
 """The machine as kwarpctl's tests see it: a folder instead of "/", recorded output of programs."""
 import os
 import pathlib
+import re
 import shutil
 import socket
 import tempfile
 import unittest
 from unittest import mock
 
-from kwctl.host import Host, Result
-from kwctl.links import KNOBS
+from kwarpctl.host import Host, Result
 
 HERE = pathlib.Path(__file__).parent
 ROOT = HERE.parents[2]
@@ -31,6 +31,9 @@ bytes_received:13436152 segs_out:12137 busy:4572ms unacked:1 retrans:0/1 dsack_d
 ESTAB 0 0 10.99.0.1%lo:7174 10.99.0.1:51409 cubic bytes_acked:812 lastsnd:4 lastrcv:4 lastack:4
 SYN-SENT 0 1 10.98.0.1:40000 10.98.0.9:7174
 """
+# The module's knobs and their defaults.
+KNOBS = dict(re.findall(r'^\tX\((\w+),[^"]*"[^"]*\(([a-z0-9,]+)\)"',
+                        (ROOT / "drivers/infiniband/sw/kwarp/knobs.h").read_text(), re.MULTILINE))
 COUNTS = """tx_fpdus tx_octets tx_batches tx_blocked tx_no_memory tx_doorbells tx_writes tx_sends
 tx_immediates tx_read_requests tx_read_responses tx_atomic_requests tx_atomic_responses rx_fpdus
 rx_octets rx_runs rx_predicted rx_split rx_writes rx_sends rx_immediates rx_read_requests
@@ -55,6 +58,8 @@ class FakeHost(Host):
         self.times = {}
         self.drivers = {0: 0x6b77, 1: 18}
         self.clock = 1000.0
+        self.records = []
+        self.rules = []
         self.names = {"node1": "10.98.0.9", "self": "127.0.1.1"}
 
     def put(self, path, data=""):
@@ -109,6 +114,14 @@ class FakeHost(Host):
 
     def driver_id(self, index):
         return self.drivers.get(index)
+
+    def ended(self):
+        if self.records is None:
+            return None
+        return [dict(record) for record in self.records]
+
+    def faults(self):
+        return self.rules
 
     def memlock(self):
         return self.limit

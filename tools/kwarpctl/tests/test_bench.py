@@ -6,8 +6,8 @@ import threading
 import time
 from unittest import mock
 
-from kwctl import bench
-from kwctl.host import Result, Trouble
+from kwarpctl import bench
+from kwarpctl.host import Result, Trouble
 
 from .fake import Case
 

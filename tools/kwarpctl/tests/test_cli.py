@@ -9,15 +9,17 @@ import subprocess
 import sys
 from unittest import mock
 
-from kwctl import cli
-from kwctl.bench import TESTS
+from kwarpctl import cli
+from kwarpctl.bench import TESTS
 
 from .fake import ROOT, Case
 
 COMMAND = pathlib.Path(__file__).parents[1] / "kwarpctl"
 
 
-class Cli(Case):
+class Runs(Case):
+    """Base class of tests that run a command line."""
+
     def run_cli(self, *argv):
         out, err = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -27,6 +29,8 @@ class Cli(Case):
                 status = leave.code
         return status, out.getvalue(), err.getvalue()
 
+
+class Cli(Runs):
     def test_wrong_arguments(self):
         for line in ("nonsense", "--nonsense", "show --nonsense", "show a b", "show kw9",
                      "show -i 1", "show -n 1", "show --rates -i 0", "show --rates -i x",
@@ -35,9 +39,13 @@ class Cli(Case):
                      "doctor --port 65536", "doctor --port x", "doctor a b", "explain",
                      "explain nonsense", "explain 0xzz", "explain 1/2", "bench", "bench foo",
                      "bench --server 192.0.2.1", "bench 192.0.2.1 --port 65535", "bench ::1", "bench self",
-                     "bench --port -1", "set", "set kw9", "set kwlo crc", "set kwlo =on",
+                     "bench --port -1", "bench --server --json", "--json show", "top kw9", "top a b",
+                     "top -i 0", "top -n 0", "lab sideways", "lab up down", "lab --mtu 1500",
+                     "lab down --loss 1", "lab up --loss 101", "lab up --loss x", "lab up --loss -1",
+                     "lab up --loss nan", "lab up --delay 60001", "lab up --mtu 1279",
+                     "lab up --mtu 65536", "lab up --mtu 1500.5", "lab up --type siw", "set", "set kw9", "set kwlo crc", "set kwlo =on",
                      "set kwlo crc=", "set kwlo foo=1", "set kwlo --keep", "set kwlo --kept crc=on",
-                     "set kwlo --kept --keep", "set kwlo crc=on --json", "set kwlo --kept --json"):
+                     "set kwlo --kept --keep"):
             status, out, err = self.run_cli(*line.split())
             self.assertEqual((line, status, out), (line, 2, ""))
             self.assertEqual(len(err.splitlines()), 1, line)
@@ -49,6 +57,8 @@ class Cli(Case):
         self.host.put("/sys/module/kwarp/version", "0.0.9")
         self.assertEqual(self.run_cli("--version"), (
             0, "kwarpctl %s\nmodule: 0.0.9 is loaded, 0.1.0 installed\n" % here, ""))
+        self.assertEqual(json.loads(self.run_cli("--version", "--json")[1]),
+                         {"kwarpctl": here, "loaded": "0.0.9", "installed": "0.1.0"})
         self.host.remove("/sys/module/kwarp")
         self.host.says("modinfo -F version kwarp", status=1)
         self.assertIn("module: none is loaded, none installed", self.run_cli("--version")[1])
@@ -75,6 +85,7 @@ class Cli(Case):
         self.assertEqual(status, 0)
         self.assertIn("kws: type kwarp-siw", out)
         self.assertEqual(self.run_cli(), (0, out, ""))
+        self.assertEqual(self.run_cli("--json"), self.run_cli("show", "--json"))
         status, out, _ = self.run_cli("show", "kwlo", "--json")
         found = json.loads(out)
         self.assertEqual([link["name"] for link in found["links"]], ["kwlo"])

@@ -3,10 +3,9 @@
 import os
 import subprocess
 
-from kwctl import explain, knobs
-from kwctl.links import KNOBS
+from kwarpctl import explain, knobs
 
-from .fake import Case
+from .fake import KNOBS, Case
 from .test_cli import COMMAND, commands
 
 WORDS = 'KWARPCTL_SYSFS=$1; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _kwarpctl; ' \
@@ -35,6 +34,9 @@ class Completion(Case):
         self.assertEqual(self.complete("bench", "--link", "kwl"), ["kwlo"])
         self.assertEqual(self.complete("set", "kwlo", "cr"), ["crc="])
         self.assertEqual(self.complete("doctor", "--port", ""), [])
+        self.assertEqual(self.complete("lab", "u"), ["up"])
+        self.assertEqual(self.complete("lab", "up", "--type", "kwarp-"), ["kwarp-siw"])
+        self.assertEqual(self.complete("lab", "up", "--loss", ""), [])
 
     def test_a_name_that_is_a_command(self):
         """The name of a link is not run, neither by the completion nor by the line it completes."""
@@ -55,7 +57,6 @@ class Completion(Case):
                 self.assertLessEqual({"on", "off"}, set(found), knob)
             if knob in ("mpa_rev", "rtr"):
                 self.assertIn(KNOBS[knob], found)
-        self.assertIn("default", self.complete("set", "kwlo", "congestion", "="))
         self.assertEqual(self.complete("set", "kwlo", "crc", "=", "re"), ["required"])
         self.assertEqual(self.complete("set", "kwlo", "tos", "="), [])
 

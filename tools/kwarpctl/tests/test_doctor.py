@@ -7,10 +7,11 @@ import json
 import re
 from unittest import mock
 
-from kwctl import check_counts, check_link, check_module, check_net, check_user, doctor, rdma
-from kwctl import links as kw
-from kwctl.findings import OK, PROBLEM, WARNING, Case as About, Finding
-from kwctl.host import Trouble
+from kwarpctl import check_counts, check_link, check_module, check_net, check_port, check_user
+from kwarpctl import doctor, rdma
+from kwarpctl import links as kw
+from kwarpctl.findings import OK, PROBLEM, WARNING, Case as About, Finding
+from kwarpctl.host import Trouble
 
 from .fake import ROOT, Case, put_link
 
@@ -41,7 +42,7 @@ class Healthy(Checks):
                 self.assertEqual(finding.level, OK, finding)
 
     def test_each_check_is_in_the_list(self):
-        modules = (check_counts, check_link, check_module, check_net, check_user)
+        modules = (check_counts, check_link, check_module, check_net, check_port, check_user)
         made = {getattr(m, n) for m in modules for n in dir(m) if n.startswith("check_")}
         takes_case = {c for c in made if callable(c) and c.__code__.co_varnames[:1] == ("case",)
                       and c.__code__.co_argcount - len(c.__defaults__ or ()) == 1}

@@ -3,10 +3,10 @@
 import re
 import unittest
 
-from kwctl import explain as ex
-from kwctl.host import Usage
-from kwctl.statuses import ERRNOS, EVENTS, STATUSES
-from kwctl.terms import TERMS
+from kwarpctl import explain as ex
+from kwarpctl.host import Usage
+from kwarpctl.statuses import ERRNOS, EVENTS, STATUSES
+from kwarpctl.terms import TERMS
 
 from .fake import ROOT
 
@@ -72,9 +72,42 @@ class Spellings(unittest.TestCase):
     def test_each_row_by_number_and_name(self):
         for term in TERMS:
             self.assertTrue(any(term.name in c for c in codes(term.name)), term.name)
-            if term.name not in ("NONE", "PEER_TERM"):
+            if term.name != "NONE":
                 self.assertTrue(codes(term.triple())[0].endswith(term.name), term.name)
                 self.assertTrue(codes("0x%04x" % term.short())[0].endswith(term.name), term.name)
+
+    def test_causes(self):
+        for text in ("0x10007", "65543", "LOCAL_ORD", "KWARP_VENDOR_ORD"):
+            self.assertEqual(codes(text), ["vendor_err 0x10007, LOCAL_ORD"], text)
+        with self.assertRaisesRegex(Usage, "0x10001"):
+            ex.explain("0x10999")
+
+    def test_async_events(self):
+        for text in ("IBV_EVENT_CQ_ERR", "ibv_event_cq_err", "CQ_ERR"):
+            self.assertEqual(codes(text), ["event IBV_EVENT_CQ_ERR of ibv_get_async_event()"])
+
+    def test_messages_of_programs(self):
+        for text, want in (
+                ("Failed to modify QP to RTS", "Failed to modify QP"),
+                ("ibv_modify_qp to RTS: Invalid argument", "ibv_modify_qp to RTS"),
+                (" Unable to Connect the HCA's through the link", "Unable to Connect"),
+                ("Couldn't create QP", "Couldn't create QP"),
+                ("Couldn't read/write remote address", "Couldn't read/write"),
+                ("ethernet_read_keys: Couldn't read remote address", "Couldn't read remote"),
+                ("rdma_resolve_addr: Invalid argument", "rdma_resolve_addr"),
+                ("rdma_create_ep: Invalid argument", "rdma_create_ep"),
+                ("can't read sgid of index 3", "can't read sgid"),
+                ("Correlation coefficient r^2: 0.53 < 0.9, Can't produce a report", "Correlation"),
+                ("client: recv failed: Work Request Flushed Error, vendor_err 0x1100", "status 5"),
+                ("Failed status 10: wr_id 0 syndrom 0x0102", "R_ACCESS"),
+                ("cma event RDMA_CM_EVENT_REJECTED, error -111", "RDMA_CM_EVENT_REJECTED"),
+                ("kw0: connection 10.0.0.1:1, peer 10.0.0.2:2: ended by DDP_U_NOBUF: the peer's",
+                 "DDP_U_NOBUF"),
+                ("bind: Address already in use", "EADDRINUSE")):
+            self.assertTrue(any(want in code for code in codes(text)), (text, codes(text)))
+        for text in ("nonsense", "E", "0x", "EFOOBAR", "hello EARTH"):
+            with self.assertRaises(Usage):
+                ex.explain(text)
 
     def test_codes_of_three_parts_are_hexadecimal(self):
         self.assertIn("O_UNSPEC", codes("0/2/ff")[0])

@@ -7,11 +7,11 @@ import tempfile
 import unittest
 from unittest import mock
 
-from kwctl import check_user
-from kwctl.host import Host
+from kwarpctl import check_user
+from kwarpctl.host import Host
 
 COMMAND = pathlib.Path(__file__).parents[1] / "kwarpctl"
-MODULES = ("argparse", "ctypes", "ipaddress", "json", "socket", "subprocess", "kwctl")
+MODULES = ("argparse", "ctypes", "ipaddress", "json", "socket", "subprocess", "kwarpctl")
 PROGRAMS = ("rdma", "ip", "ss", "modinfo", "dmesg", "nft", "python3", "ib_write_bw")
 
 

@@ -13,10 +13,10 @@ import json
 import os
 import re
 
-from kwctl import knobs, links
-from kwctl.host import Trouble
+from kwarpctl import knobs
+from kwarpctl.host import Trouble
 
-from .fake import ROOT, Case
+from .fake import KNOBS, ROOT, Case
 
 KWLO = "/sys/class/infiniband/kwlo/kwarp/"
 CONF = "/etc/kwarp/kwlo.conf"
@@ -54,7 +54,7 @@ class Knobs(Case):
         return self.host.read(KWLO + knob)
 
     def test_all_are_described(self):
-        self.assertEqual(set(knobs.VALUES), set(links.KNOBS))
+        self.assertEqual(set(knobs.VALUES), set(KNOBS))
 
     def test_numbers_are_those_of_the_module(self):
         """The ranges that kwarpctl prints (VALUES) are those of the module (limits.h, knobs.c)."""
@@ -113,6 +113,19 @@ class Knobs(Case):
         self.set(kept=True)
         self.assertEqual((self.value("crc"), self.value("keepalive")), ("required", "5"))
 
+    def test_kept_is_gone(self):
+        """A knob of an earlier version in the link's file is named, and the others are set."""
+        self.host.put(CONF, "congestion=bbr\n")
+        self.set(kept=True)
+        self.host.put(CONF, "crc=off\ncongestion = bbr # for the WAN\nkeepalive=5\n")
+        self.set(kept=True)
+        self.assertEqual((self.value("crc"), self.value("keepalive")), ("off", "5"))
+        said = self.err.getvalue()
+        self.assertIn("kwlo.conf:2: the knob congestion is gone", said)
+        self.assertIn("congctl", said)
+        self.assertEqual(said.count("\n"), 1)
+        self.fails("has no knob 'congestion'", 2, "congestion=bbr")
+
     def test_kept_is_wrong(self):
         for text, words in (("crc", "conf:2: 'crc' is no KNOB=VALUE"), ("=on", "conf:2: '=on'"),
                             ("crc=", "conf:2: 'crc='"), ("foo=1", "conf:2: .* no knob 'foo'"),
@@ -161,14 +174,14 @@ class Knobs(Case):
     def test_link_has_gone(self):
         self.refuse["crc", "off"] = errno.ENOENT
         self.fails("kwlo has been deleted meanwhile", 1, "crc=off")
-        self.refuse["congestion", "foo"] = errno.EINVAL
-        self.fails("does not take congestion=foo", 2, "congestion=foo")
+        self.refuse["crc", "foo"] = errno.EINVAL
+        self.fails("does not take crc=foo", 2, "crc=foo")
 
     def test_show(self):
         self.host.put(CONF, "crc=required\n")
         self.host.put(KWLO + "tos", "40")
         lines = {line.split()[0]: line.split()[1:4] for line in self.set().splitlines()[1:]}
-        self.assertEqual(set(lines), set(links.KNOBS))
+        self.assertEqual(set(lines), set(KNOBS))
         self.assertEqual(lines["crc"], ["on", "on", "required"])
         self.assertEqual(lines["tos"], ["40", "0", "-"])
         found = json.loads(self.set(json=True))

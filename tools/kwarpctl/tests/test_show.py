@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """Tests of kwarpctl show: links, connections and rates from recorded output."""
 import re
+from unittest import mock
 
-from kwctl import connections, links, netlink, rates, rdma, show
-from kwctl.host import Trouble
-from kwctl.text import duration, octets, printable, table
+from kwarpctl import connections, links, netlink, rates, rdma, show
+from kwarpctl.host import Trouble
+from kwarpctl.text import duration, marked, octets, printable, table
 
-from .fake import COUNTS, ROOT, SOCKETS, Case
+from .fake import CM_IDS, COUNTS, ROOT, SOCKETS, Case
 
 
 class Parsers(Case):
@@ -78,17 +79,24 @@ class Parsers(Case):
         self.assertEqual(int(re.search(r"KWARP_DRIVER_ID\s+(\S+)", text)[1], 0),
                          netlink.DRIVER_KWARP)
 
-    def test_knobs_are_those_of_the_module(self):
-        text = (ROOT / "drivers/infiniband/sw/kwarp/knobs.h").read_text()
-        found = dict(re.findall(r'^\tX\((\w+),(?:[^"]|"")*"[^"]*\(([a-z0-9,]+)\)"', text, re.MULTILINE))
-        self.assertEqual(found, links.KNOBS)
-
     def test_counts_are_those_of_the_module(self):
         text = (ROOT / "drivers/infiniband/sw/kwarp/stats.c").read_text()
         self.assertEqual(re.findall(r'^\t{ "(\w+)", ', text, re.MULTILINE), COUNTS)
         used = [p + c for _, c in rates.OPERATIONS for p in ("tx_", "rx_")]
         used += [c for _, c in rates.ONCE] + list(rates.TERMINATES + rates.TERMINATES_IN)
         self.assertEqual([c for c in used if c not in COUNTS], [])
+
+
+class Colours(Case):
+    def test_trouble(self):
+        with mock.patch("kwarpctl.text.colours", return_value=True):
+            for line, yellow in (("kw0  2  RTS (stalled: no ACK for 5.0 s)", True),
+                                 ("kw0  2  ERR  3 min", True), ("kw0: port DOWN Disabled", False),
+                                 ("kw0: type kwarp, netdev v0, port DOWN Disabled", True),
+                                 ("kw0: type kwarp, netdev v0, port ACTIVE LinkUp", False),
+                                 ("kw0  2  RTS  3 min", False)):
+                self.assertEqual(marked(line, show.TROUBLE) != line, yellow, line)
+        self.assertEqual(marked("ERR", show.TROUBLE), "ERR")
 
 
 class Counts(Case):
@@ -160,6 +168,7 @@ class Links(Case):
         words = show.text([link], [], [])
         self.assertIn("another network namespace", words)
         self.assertIn("only shown in", words)
+        self.assertIn("no connections in this network namespace", words)
 
 
 class Connections(Case):
@@ -253,6 +262,14 @@ class Connections(Case):
                      "kws   10.98.0.1:7174"):
             self.assertIn(part, words)
         self.assertIn("no links", show.text([], [], []))
+
+    def test_a_listener_that_nobody_reaches(self):
+        self.host.says("rdma -j -d -d resource show cm_id", CM_IDS.replace(
+            '"10.99.0.1:7174","dst-addr":"0.0.0.0:0"', '"127.0.0.1:7174","dst-addr":"0.0.0.0:0"'))
+        words = show.text(links.find_links(self.host),
+                          *connections.find_connections(self.host, ["kwlo", "kws"]))
+        self.assertIn("127.0.0.1:7174 (no peer can reach that)  rping (66)", words)
+        self.assertIn("10.98.0.1:7174                           rping (70)", words)
 
 
 class Rates(Case):

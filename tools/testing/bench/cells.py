@@ -15,7 +15,9 @@ OPS = ("write", "read", "send")
 IMM, ATOMICS = "write-imm", ("fetch-add", "cmp-swap")
 WORD = 8  # octets that an atomic operation changes
 IN_FLIGHT = 4 << 20  # octets of requests that one queue pair has at a time
-FAR_IN_FLIGHT = 128 << 20  # the same on a network with a large delay (run.py --netem)
+# The same on a network with a large delay (run.py --netem). If that network loses packets, far less
+# is under way, and a measurement cannot be shorter than the requests of one queue pair.
+FAR_IN_FLIGHT = 128 << 20
 IPERF_STREAMS = 128  # the largest number that iperf3 accepts
 # On one processor, two programs that poll would wait for each other's time slices. So in cells in
 # which both ends would poll, both sleep until an event comes.
@@ -23,8 +25,13 @@ ALONE = os.cpu_count() == 1
 
 
 def depth_of(cell, far=False):
-    """Requests per queue pair at a time: fewer if there are many queue pairs or large messages."""
-    return max(1, min(128, (FAR_IN_FLIGHT if far else IN_FLIGHT) // cell["size"], max(4, 512 // cell["qps"])))
+    """Requests per queue pair at a time: fewer if there are many queue pairs or large messages.
+
+    Far: on a network with a large delay, without loss; rdma_cm has the number of Reads as an octet.
+    """
+    if far:
+        return max(1, min(255 if cell["op"] == "read" else 1024, FAR_IN_FLIGHT // cell["size"]))
+    return max(1, min(128, IN_FLIGHT // cell["size"], max(4, 512 // cell["qps"])))
 
 
 def sleeps(cell):

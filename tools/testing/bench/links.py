@@ -6,7 +6,7 @@ veth     a veth pair to a network namespace of this machine.  Packets of 64 KiB 
 packets  the same, but each packet has the size of the MTU and comes in memory of its own, as from a
          network card without LRO and GRO
 gro      the same, but GRO joins the packets again, as for most network cards
-wire     to another machine (scripts/two.sh)
+wire     to another machine (tools/testing/guest/two.sh)
 """
 
 import ctypes
@@ -60,6 +60,9 @@ def pin_pass():
 def slow_down(where, dev, netem):
     """Make a network of large delay of it, whose capacity TCP's buffers do not limit."""
     run(*where, "tc", "qdisc", "add", "dev", dev, "root", "netem", *netem.split(), "limit", "1000000")
+    if "loss" in netem:
+        # netem drops a whole buffer, which would be several packets, and fewer ones the larger it is.
+        run(*where, "ip", "link", "set", "dev", dev, "gso_max_segs", "1")
     for name in "tcp_rmem", "tcp_wmem":
         run(*where, "sysctl", "-q", f"net.ipv4.{name}=4096 131072 {128 << 20}")
 

@@ -29,7 +29,7 @@ from cells import (LIBRARY, all_cells, cannot, depth_of, name_of, short_cells, s
 from links import KINDS, difference, machine, make_link, run, sample, slow_down
 
 TOOLS = os.environ.get("KWARP_TOOLS", "/opt/kwarp/tools")
-# name -> type of its links, knobs (settings of a link) and their values
+# name -> type of its links, knobs and their values
 CONTENDERS = {
     "kwarp": ("kwarp", {"crc": "off"}),
     "kwarp-crc": ("kwarp", {"crc": "on"}),
@@ -66,7 +66,13 @@ class Contender:
     """The network, links and servers of one contender."""
 
     def __init__(self, name, number, link, opt):
-        self.name, self.link, self.sleep, self.delayed = name, link, opt.sleep, bool(opt.netem)
+        self.name, self.link, self.sleep = name, link, opt.sleep
+        lossy = bool(opt.netem) and "loss" in opt.netem
+        self.deep = bool(opt.netem) and not lossy
+        # With loss TCP's slow start has to be over, or short runs would be faster than long ones.
+        self.warm = 1 / 3 if lossy else 0
+        # Losses make one phase of a measurement several times as slow as another.
+        self.grace = 10 * GRACE if lossy else GRACE
         self.type, self.knobs = CONTENDERS[name]
         self.near, self.far = f"{name}0"[-12:], f"{name}1"[-12:]
         self.addr = f"10.9.{number}.2"
@@ -139,7 +145,7 @@ class Contender:
         if cell["kind"] == "connect":
             return measure_connects(self, cell)
         before = self.samples()
-        result = measure_kwbench(self, cell, seconds)
+        result = measure_kwbench(self, cell, seconds, self.grace)
         near, far = map(difference, before, self.samples())
         return {**result, "near": near, "far": far}
 
@@ -190,8 +196,8 @@ def measure_kwbench(who, cell, seconds, grace=GRACE):
         args += ["-o", "idle", "-w", "16", "-m", "4096"]
     else:
         args += ["-o", cell["op"], "-m", str(cell["size"]), "-t", str(int(seconds * 1000))]
-        args += ["-l", "-w", "4"] if cell["kind"] == "latency" else ["-w", str(depth_of(cell, who.delayed))]
-        args += ["-e"] if who.sleep or sleeps(cell) else []
+        args += ["-l", "-w", "4"] if cell["kind"] == "latency" else ["-w", str(depth_of(cell, who.deep))]
+        args += ["-u", str(max(200, int(seconds * 1000 * who.warm)))] + (["-e"] if who.sleep or sleeps(cell) else [])
     return json.loads(client(seconds + grace, f"{TOOLS}/kwbench", *args).stdout)
 
 

@@ -24,7 +24,7 @@ from run import describe, emit
 from storage_ends import PROTOCOLS, get, put, run, wait_for
 
 FILE_SIZE = "128m"
-# name -> type of its link, knobs (settings of the link) and their values, transport
+# name -> type of its link, knobs and their values, transport
 CONTENDERS = {
     "kwarp": ("kwarp", {"crc": "off"}, "rdma"),
     "kwarp-crc": ("kwarp", {"crc": "on"}, "rdma"),

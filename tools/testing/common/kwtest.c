@@ -148,6 +148,23 @@ void kw_count_objects(const char *dev, char *line, size_t len)
 	pclose(f);
 }
 
+bool kw_next_ring(FILE *maps, struct kw_ring *ring)
+{
+	unsigned long from, to;
+	char line[512], perms[8];
+
+	while (fgets(line, sizeof(line), maps)) {
+		/* siw's are mappings of the device. */
+		if (!strstr(line, "[kwarp_ring]") && !strstr(line, "/dev/infiniband/uverbs"))
+			continue;
+		if (sscanf(line, "%lx-%lx %7s", &from, &to, perms) != 3)
+			continue;
+		*ring = (struct kw_ring){ (uint8_t *)from, to - from, perms[1] == 'w' };
+		return true;
+	}
+	return false;
+}
+
 uint64_t kw_mix(uint64_t a, uint64_t b)
 {
 	uint64_t z = a * 0x9e3779b97f4a7c15ULL + b + 0x632be59bd9b4e019ULL;

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -33,6 +34,15 @@ void kw_die(enum kw_exit code, const char *fmt, ...)
 void *kw_zalloc(size_t len);
 uint64_t kw_number(const char *text, uint64_t min, uint64_t max, const char *what);
 int64_t kw_now_ms(void);
+
+struct kw_ring {
+	uint8_t *at;
+	size_t len;
+	bool writable;
+};
+
+/* @maps: the open file /proc/self/maps. Return: false: there are no more rings. */
+bool kw_next_ring(FILE *maps, struct kw_ring *ring);
 /* Write one line to @line: how many objects of each kind the kernel has on RDMA device @dev. */
 void kw_count_objects(const char *dev, char *line, size_t len);
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Run commands on the other machine of a pair that scripts/two.sh has started.
+"""Run commands on the other machine of a pair that tools/testing/guest/two.sh has started.
 
 peer join N SECONDS   make the interfaces of machine N ready, and wait for machine 2
 peer serve N          the same on machine 2, then serve; ends after "peer end"

@@ -30,23 +30,18 @@ static unsigned int sends = 26;
 static volatile uint32_t *find_ring(uint32_t posted)
 {
 	FILE *f = fopen("/proc/self/maps", "r");
-	volatile uint32_t *ring = NULL;
-	unsigned long from, to;
-	char line[512], perms[8];
+	volatile uint32_t *found = NULL;
+	struct kw_ring ring;
 
 	if (!f)
 		kw_die(KW_SETUP, "cannot read the list of mappings");
-	while (!ring && fgets(line, sizeof(line), f)) {
-		if (!strstr(line, "/dev/infiniband/uverbs") ||
-		    sscanf(line, "%lx-%lx %7s", &from, &to, perms) != 3 || perms[1] != 'w')
-			continue;
-		if (*(volatile uint32_t *)from == posted)
-			ring = (volatile uint32_t *)from;
-	}
+	while (!found && kw_next_ring(f, &ring))
+		if (ring.writable && *(volatile uint32_t *)ring.at == posted)
+			found = (volatile uint32_t *)ring.at;
 	fclose(f);
-	if (!ring)
+	if (!found)
 		kw_die(KW_SETUP, "no ring has %u requests", posted);
-	return ring;
+	return found;
 }
 
 static void *flip(void *arg)

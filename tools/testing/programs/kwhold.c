@@ -2,14 +2,16 @@
 /*
  * kwhold is a test program: how much kernel memory can the objects of one user hold?
  *
- *	kwhold -d device -k cq|qp|srq|pd|mw|context [-m octets] [-w] [-v]
+ *	kwhold -d device -k cq|qp|srq|pd|mw|context|left [-m octets] [-w] [-v]
  *
  * It makes objects of one kind, each in one of four contexts, until the device refuses one. The
  * refusal has to be ENOMEM. The program unmaps rings of completion queues and shared receive
  * queues, so that their memory does not count in the size of the process. The rings alone must not
  * hold more than -m says; without -m the first object must be refused. After one object is gone,
- * another can be made. With -w the program keeps all objects until a signal ends it.
+ * another can be made. With -w the program keeps all objects until a signal ends it. An object of
+ * kind "left" is only the ring of a completion queue, which stays mapped after its queue is gone.
  */
+#define _GNU_SOURCE
 #include "kwtest.h"
 
 #include <errno.h>
@@ -22,12 +24,15 @@
 
 #define CONTEXTS	4
 #define MOST		200000
+#define LARGE		(1 << 20)	/* octets; larger than the rings of open_all() */
 
 static struct ibv_device *device;
 static struct ibv_context *verbs[CONTEXTS];
 static struct ibv_pd *pds[CONTEXTS];
 static struct ibv_cq *cqs[CONTEXTS];
 static struct ibv_device_attr limits;
+static uint64_t most;
+static size_t left_len;		/* octets of a ring of kind "left" */
 
 /**
  * struct kind - a kind of object
@@ -112,6 +117,74 @@ static int end_context(void *object)
 	return ibv_close_device(object);
 }
 
+/* Count the octets of all rings, and with @unmap unmap them. */
+static uint64_t count_rings(bool unmap)
+{
+	struct kw_ring ring;
+	uint64_t octets = 0;
+	FILE *f = fopen("/proc/self/maps", "r");
+
+	if (!f)
+		kw_die(KW_SETUP, "cannot read the mappings: %s", strerror(errno));
+	while (kw_next_ring(f, &ring)) {
+		octets += ring.len;
+		if (unmap)
+			munmap(ring.at, ring.len);
+	}
+	fclose(f);
+	return octets;
+}
+
+/* Return: the one large ring that the library can use. */
+static struct kw_ring large_ring(void)
+{
+	struct kw_ring ring;
+	FILE *f = fopen("/proc/self/maps", "r");
+
+	while (f && kw_next_ring(f, &ring))
+		if (ring.writable && ring.len > LARGE) {
+			fclose(f);
+			return ring;
+		}
+	kw_die(KW_SETUP, "the queue has no ring");
+}
+
+static void *reserve(void *at, size_t len)
+{
+	const int fixed = at ? MAP_FIXED : 0;
+	void *p = mmap(at, len, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | fixed, -1, 0);
+
+	if (p == MAP_FAILED)
+		kw_die(KW_SETUP, "no room in the address space");
+	return p;
+}
+
+/* Move the ring to where the library does not find it, so that the library cannot unmap it. */
+static void *make_left(int i)
+{
+	struct ibv_cq *cq = most && count_rings(false) > most ? NULL : make_cq(i);
+	struct kw_ring ring;
+	void *to;
+
+	if (!cq)
+		return NULL;
+	ring = large_ring();
+	to = reserve(NULL, ring.len);
+	if (mremap(ring.at, ring.len, ring.len, MREMAP_MAYMOVE | MREMAP_FIXED, to) != to ||
+	    mprotect(to, ring.len, PROT_NONE))
+		kw_die(KW_SETUP, "cannot move a ring: %s", strerror(errno));
+	reserve(ring.at, ring.len);
+	if (ibv_destroy_cq(cq))
+		kw_die(KW_SETUP, "cannot destroy a queue: %s", strerror(errno));
+	left_len = ring.len;
+	return to;
+}
+
+static int end_left(void *object)
+{
+	return munmap(object, left_len);
+}
+
 static const struct kind kinds[] = {
 	{ "cq", make_cq, end_cq, true },
 	{ "qp", make_qp, end_qp, false },
@@ -119,6 +192,7 @@ static const struct kind kinds[] = {
 	{ "pd", make_pd, end_pd, false },
 	{ "mw", make_mw, end_mw, false },
 	{ "context", make_context, end_context, false },
+	{ "left", make_left, end_left, false },
 };
 
 static const struct kind *kind_of(const char *name)
@@ -154,26 +228,6 @@ static bool open_all(const char *name)
 	return true;
 }
 
-/* Count the octets of all rings, the mappings of the device file, and with @unmap unmap them. */
-static uint64_t count_rings(bool unmap)
-{
-	unsigned long from, to;
-	uint64_t octets = 0;
-	char line[512];
-	FILE *f = fopen("/proc/self/maps", "r");
-
-	if (!f)
-		kw_die(KW_SETUP, "cannot read the mappings: %s", strerror(errno));
-	while (fgets(line, sizeof(line), f))
-		if (strstr(line, "/uverbs") && sscanf(line, "%lx-%lx", &from, &to) == 2) {
-			octets += to - from;
-			if (unmap)
-				munmap((void *)from, to - from);
-		}
-	fclose(f);
-	return octets;
-}
-
 /* Make objects until one is refused. Return: how many were made. */
 static int make_all(const struct kind *kind, void **all, uint64_t *octets)
 {
@@ -197,9 +251,9 @@ static int make_all(const struct kind *kind, void **all, uint64_t *octets)
 int main(int argc, char **argv)
 {
 	static const char usage[] =
-		"kwhold -d device -k cq|qp|srq|pd|mw|context [-m octets] [-w] [-v]";
+		"kwhold -d device -k cq|qp|srq|pd|mw|context|left [-m octets] [-w] [-v]";
 	const char *name = NULL, *what = NULL;
-	uint64_t most = 0, octets = 0;
+	uint64_t octets = 0;
 	bool waits = false;
 	const struct kw_option table[] = {
 		KW_TEXT('d', name),

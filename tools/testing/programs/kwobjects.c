@@ -62,7 +62,7 @@ static void open_all(struct objects *o, struct ibv_device *device, void *memory,
 	o->qp = o->cq ? create_qp(o, NULL) : NULL;
 	o->shared = o->cq && o->srq ? create_qp(o, o->srq) : NULL;
 	o->mw = ibv_alloc_mw(o->pd, IBV_MW_TYPE_2);
-	/* libsiw, the user library of siw, has no windows, but all other objects. */
+	/* libsiw has no windows, but all other objects. */
 	if (!o->mr || !o->cq || !o->srq || !o->qp || !o->shared || (!o->mw && errno != EOPNOTSUPP))
 		kw_die(KW_SETUP, "cannot create an object: %s", strerror(errno));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * kwpost is a test program for the uverbs command "post send", on a device whose provider is
- * libsiw (the user library of the siw driver).
+ * libsiw.
  *
  *	kwpost -d rdma-device [-n times] [-v]
  *	kwpost -d rdma-device -g [-v]

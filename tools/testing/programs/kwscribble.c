@@ -32,10 +32,7 @@ static const char *addr, *port = "7175";
 static unsigned int rounds = 20, scribble_ms = 300;
 static uint64_t seed = 1;
 
-static struct {
-	uint8_t *at;
-	size_t len;
-} maps[MAX_MAPS];
+static struct kw_ring maps[MAX_MAPS];
 static unsigned int n_maps;
 
 /* ------------------------------------------------------------------ scribbling */
@@ -43,20 +40,11 @@ static unsigned int n_maps;
 static void find_maps(void)
 {
 	FILE *f = fopen("/proc/self/maps", "r");
-	unsigned long from, to;
-	char line[512], perms[8];
 
 	if (!f)
 		kw_die(KW_SETUP, "cannot read the list of mappings");
-	while (fgets(line, sizeof(line), f)) {
-		if (!strstr(line, "/dev/infiniband/uverbs") ||
-		    sscanf(line, "%lx-%lx %7s", &from, &to, perms) != 3)
-			continue;
-		if (perms[1] != 'w' || n_maps == MAX_MAPS)
-			continue;
-		maps[n_maps].at = (uint8_t *)from;
-		maps[n_maps++].len = to - from;
-	}
+	while (n_maps < MAX_MAPS && kw_next_ring(f, &maps[n_maps]))
+		n_maps += maps[n_maps].writable;
 	fclose(f);
 	if (!n_maps)
 		kw_die(KW_SETUP, "the device's library shares no memory with the kernel");

@@ -3,10 +3,10 @@
  * kwrawpeer: a peer that breaks the protocol, from an ordinary socket.
  *
  *	kwrawpeer SCENARIO [-a addr] [-p port] [-T seconds] [-v]
- *	kwrawpeer -l		lists the scenarios
- *	kwrawpeer list		lists the cases: group, name, roles, requirements
- *	kwrawpeer run ...	runs cases against a consumer (see runner/run.c)
- *	kwrawpeer mutate ...	mutated streams against a consumer (see runner/mutate.c)
+ *	kwrawpeer -l			lists the scenarios
+ *	kwrawpeer list [GROUP|CASE...]	lists the cases: group, name, roles, requirements
+ *	kwrawpeer run [OPTIONS] [GROUP|CASE...]		runs cases against a consumer
+ *	kwrawpeer mutate [OPTIONS] -n count		mutated streams against a consumer
  *
  * A case runs against the program kwtarget (the consumer), a scenario against any RDMA program, or
  * without a device. Scenarios "req-*" and "rdma-*" connect to a device's listener; in "rep-*" the
@@ -16,7 +16,35 @@
  *
  *   startup.c   scenarios around the startup frames
  *   selftest.c  the functions of wire/ against the examples of the RFCs
+ *
+ * Options of "run" and "mutate":
+ *
+ *	-a addr -p port -c port   the consumer: its listener, its control channel
+ *	-A addr -P port           where kwrawpeer listens
+ *	-C 0|1  -M 0|1            ask for CRC (default 1), for markers (default 0) at startup
+ *	-k FILE                   known differences, a line each: NAME[/ROLE] [REASON]
+ *	-S seed                   decides where writes are cut, and the mutations
+ *	-T ms                     limit for what has to happen at once (default 2000)
+ *	-F factor                 all time limits are multiplied by it
+ *	-q                        run each case once: the seed decides whether its writes are whole
+ *	                          or cut. Cases that need markers, or no CRC, still run both ways
+ *	-qq                       run each case once and in one role: an even seed chooses the
+ *	                          roles that an odd seed leaves out
+ *	-w                        run each case only with whole writes
+ *	-v                        print every step and command
+ *
+ * Without -q and -w, a case runs twice in each of its roles: with every write in one piece (whole),
+ * and with writes cut at random places.
+ *
+ * A known difference is a case that the tested device is known to fail; its failure is reported,
+ * but the run of kwrawpeer does not fail. A known difference that does not occur is reported, too.
+ * A reason that begins with "!" means that the case is not run at all. A line "= REASON" is the
+ * reason for all lines below it that have none.
+ *
+ * A name on the command line of which no case runs is a failure, unless known differences with
+ * "!" exclude its cases. A run without any case is a failure, too.
  */
+#include "runner/control.h"
 #include "runner/run.h"
 #include "scenarios.h"
 #include "kwtest.h"
@@ -66,6 +94,91 @@ static void list_all(void)
 			printf("%-18s %s\n", s->name, s->what);
 }
 
+/* Options -k and -n. */
+static const char *known;
+static unsigned int count = 500;
+
+static void set_option(int o)
+{
+	switch (o) {
+	case 'a':
+		rp_where.addr = optarg;
+		break;
+	case 'p':
+		rp_where.port = optarg;
+		break;
+	case 'c':
+		rp_where.control = optarg;
+		break;
+	case 'A':
+		rp_where.own = optarg;
+		break;
+	case 'P':
+		rp_where.own_port = optarg;
+		break;
+	case 'C':
+		rp_where.want_crc = kw_number(optarg, 0, 1, "-C");
+		break;
+	case 'M':
+		rp_where.want_markers = kw_number(optarg, 0, 1, "-M");
+		break;
+	case 'k':
+		known = optarg;
+		break;
+	case 'S':
+		rp_where.seed = kw_number(optarg, 0, UINT64_MAX, "-S");
+		break;
+	case 'F':
+		rp_where.slow = kw_number(optarg, 1, 100, "-F");
+		break;
+	case 'T':
+		rp_where.prompt_ms = kw_number(optarg, 1, 60000, "-T");
+		break;
+	case 'n':
+		count = kw_number(optarg, 1, 10000000, "-n");
+		break;
+	case 'q':
+		rp_where.quick++;
+		break;
+	case 'w':
+		rp_where.whole = true;
+		break;
+	case 'v':
+		kw_verbose = true;
+		break;
+	default:
+		exit(KW_SETUP);
+	}
+}
+
+/* True if the command works on cases, not on scenarios. */
+static bool is_for_cases(const char *command)
+{
+	return !strcmp(command, "list") || !strcmp(command, "run") || !strcmp(command, "mutate");
+}
+
+static int with_cases(int argc, char **argv)
+{
+	int o, rv;
+
+	while ((o = getopt(argc, argv, "a:p:c:A:P:C:M:k:S:T:F:n:qwv")) != -1)
+		set_option(o);
+	if (!strcmp(argv[0], "list"))
+		return rp_list_cases(argv + optind, argc - optind);
+	if (!strcmp(argv[0], "mutate") && optind < argc)
+		kw_die(KW_SETUP, "mutate takes no names: '%s'", argv[optind]);
+	if (known)
+		rp_read_known(known);
+	rp_ctl_open();
+	rp_where.listener = kwraw_listen(rp_where.own, rp_where.own_port);
+	if (!strcmp(argv[0], "mutate"))
+		rv = rp_mutate(count, rp_where.seed);
+	else
+		rv = rp_run_cases(argv + optind, argc - optind);
+	rp_ctl_close();
+	return rv;
+}
+
 int main(int argc, char **argv)
 {
 	const struct kwraw_scenario *s;
@@ -74,8 +187,8 @@ int main(int argc, char **argv)
 
 	kw_prog = "kwrawpeer";
 	signal(SIGPIPE, SIG_IGN);
-	if (argc > 1 && rp_knows(argv[1]))
-		return rp_main(argc - 1, argv + 1);
+	if (argc > 1 && is_for_cases(argv[1]))
+		return with_cases(argc - 1, argv + 1);
 	while ((o = getopt(argc, argv, "a:p:T:lv")) != -1) {
 		switch (o) {
 		case 'a':

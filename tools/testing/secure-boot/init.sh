@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# The first process of the guest that scripts/debian/secure-boot-test.sh boots twice: before and
-# after the module's key is enrolled. It runs the commands of an administrator and checks their
+# The first process of the guest that tools/testing/secure-boot/secure-boot.sh boots twice: before
+# and after the module's key is enrolled. It runs the commands of an administrator and checks their
 # results. The kernel's command line has phase=before or phase=after, so that this script knows
 # which boot it is. Results are TAP lines on the console.
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin

@@ -15,19 +15,13 @@
 #include "counts.h"
 #include "limits.h"
 
-/**
- * struct kwarp_account - memory of one user, for all devices
- * @node: in the list of accounts
- * @uid: user
- * @users: opened devices whose objects are counted here, and rings that outlive theirs
- * @octets: memory that objects hold
- * @timers: coalescing timers of CQs and queue pairs
- */
+/* @users: opened devices whose objects are counted here, and rings that outlive theirs. */
 struct kwarp_account {
 	struct list_head node;
 	kuid_t uid;
 	refcount_t users;
 	atomic64_t octets;
+	atomic64_t late;		/* of these, to be given back after a grace period */
 	struct kwarp_timers timers;
 };
 
@@ -35,11 +29,11 @@ static LIST_HEAD(accounts);
 static DEFINE_MUTEX(lock);		/* accounts; no allocation under it */
 
 /*
- * The user who pays. A user may have thousands of IDs in a user namespace of his own, so its owner
- * pays. Root makes namespaces for others (containers): there the namespace's own root pays, unless
- * the namespace has the IDs of the machine.
+ * A user may have thousands of IDs in a user namespace of his own, so its owner pays. Root makes
+ * namespaces for others (containers): there the namespace's own root pays, unless the namespace has
+ * the IDs of the machine. Context: process, that of the user's program.
  */
-static kuid_t paying_user(void)
+kuid_t kwarp_paying_user(void)
 {
 	struct user_namespace *ns = current_user_ns();
 	kuid_t uid = current_uid(), root;
@@ -65,16 +59,11 @@ static struct kwarp_account *find_account(kuid_t uid)
 	return NULL;
 }
 
-/**
- * kwarp_account_get - find or make the account of the current task's user
- *
- * Context: process, may sleep.
- * Return: the account, to be returned by kwarp_account_put(); NULL: out of memory.
- */
+/* To be returned by kwarp_account_put(). Context: process, may sleep. */
 struct kwarp_account *kwarp_account_get(void)
 {
 	struct kwarp_account *a, *unused = kzalloc(sizeof(*a), GFP_KERNEL_ACCOUNT);
-	kuid_t uid = paying_user();
+	kuid_t uid = kwarp_paying_user();
 
 	mutex_lock(&lock);
 	a = find_account(uid);
@@ -120,6 +109,11 @@ static bool is_unlimited(void)
 	       ns_capable_noaudit(&init_user_ns, CAP_IPC_LOCK);
 }
 
+static bool over_limit(s64 held)
+{
+	return held > KWARP_USER_MEMORY && held - KWARP_USER_MEMORY > rlimit(RLIMIT_MEMLOCK);
+}
+
 /**
  * kwarp_charge - count memory that is about to be allocated for an object
  * @charge: charge of the object; @charge->account is set
@@ -134,17 +128,33 @@ static bool is_unlimited(void)
 int kwarp_charge(struct kwarp_charge *charge, u64 octets)
 {
 	struct kwarp_account *a = charge->account;
-	u64 held;
+	s64 held;
 
 	if (!a || is_unlimited())
 		return 0;
 	held = atomic64_add_return(octets, &a->octets);
-	if (held > KWARP_USER_MEMORY && held - KWARP_USER_MEMORY > rlimit(RLIMIT_MEMLOCK)) {
+	if (over_limit(held)) {
 		atomic64_sub(octets, &a->octets);
 		return -ENOMEM;
 	}
 	charge->octets += octets;
 	return 0;
+}
+
+/* The memory will be freed after a grace period (@late), or that period is over. */
+void kwarp_charge_late(const struct kwarp_charge *charge, bool late)
+{
+	if (charge->account)
+		atomic64_add(late ? charge->octets : -charge->octets, &charge->account->late);
+}
+
+/* Does a charge of @octets fail only because memory is freed late? */
+bool kwarp_charge_can_wait(const struct kwarp_charge *charge, u64 octets)
+{
+	const struct kwarp_account *a = charge->account;
+	s64 late = a ? atomic64_read(&a->late) : 0;
+
+	return late && !over_limit(atomic64_read(&a->octets) - late + octets);
 }
 
 /* Return: the timers of the user; NULL: a kernel consumer. They live as long as the account. */

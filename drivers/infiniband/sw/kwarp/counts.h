@@ -3,10 +3,9 @@
  * Counters, per stream and per device.
  *
  * A stream's counters are plain variables, each with one writer: counters for sending are written
- * by the transmit runner (the context that sends for the stream at the moment), counters for
- * receiving under the socket's lock.  So the data path shares no counter between processors.  A
- * reader of the device's counters adds up those of its streams, and the sums that former streams
- * have left.
+ * by the transmit runner, counters for receiving under the socket's lock. So the data path shares
+ * no counter between processors. A reader of the device's counters adds up those of its streams,
+ * and the sums that former streams have left.
  */
 #ifndef KWARP_COUNTS_H
 #define KWARP_COUNTS_H
@@ -28,16 +27,6 @@ struct rdma_counter;
 #define KWARP_STATS_CM_EVENTS	32
 #define KWARP_STATS_ERRORS	40
 
-/**
- * struct kwarp_tx_stats - counters for sending
- * @fpdus: FPDUs that were sent
- * @octets: octets of payload in these FPDUs
- * @batches: batches (the FPDUs of one socket call) that TCP has taken as a whole
- * @blocked: times that TCP's send buffer was full, so that sending had to wait
- * @no_memory: times that there was no memory for an FPDU
- * @doorbells: times that a program's doorbell has begun to send in the program's own system call
- * @op: messages sent, one count for each RDMAP opcode
- */
 struct kwarp_tx_stats {
 	u64 fpdus;
 	u64 octets;
@@ -48,15 +37,6 @@ struct kwarp_tx_stats {
 	u64 op[KWARP_STATS_OPS];
 };
 
-/**
- * struct kwarp_rx_stats - counters for receiving
- * @fpdus: FPDUs that were received
- * @octets: octets of payload in these FPDUs
- * @runs: times that received data was taken from TCP, each time the data of one or more packets
- * @predicted: FPDUs of @fpdus that were processed by their predicted header (engine/rx/series.c)
- * @split: FPDUs of @fpdus whose payload came in several pieces of memory, or with markers
- * @op: messages received, one count for each RDMAP opcode
- */
 struct kwarp_rx_stats {
 	u64 fpdus;
 	u64 octets;
@@ -91,10 +71,10 @@ struct kwarp_stats_stream {
 
 /**
  * struct kwarp_stats - counters of a device
- * @lock: protects @streams, @gone, @told; no other lock of kwarp is taken under it
+ * @lock: protects @streams, @gone, @given; no other lock of kwarp is taken under it
  * @streams: struct kwarp_stats_stream of the queue pairs that exist
  * @gone: sum for queue pairs that were destroyed
- * @told: sum of what counters of the RDMA core have counted for queue pairs that are not bound to
+ * @given: sum of what counters of the RDMA core have counted for queue pairs that are not bound to
  *	them any more; kwarp leaves it out of the device's values, because the core adds it itself
  * @lost: number of established streams that were lost: TCP reported a reset, a time-out or another
  *	error, or the peer's FIN came inside a message; streams that this end aborts do not count
@@ -105,10 +85,10 @@ struct kwarp_stats_stream {
  *	that is not in any RFC
  */
 struct kwarp_stats {
-	struct mutex lock;		/* protects streams, gone, told */
+	struct mutex lock;		/* protects streams, gone, given */
 	struct list_head streams;
 	struct kwarp_stream_stats gone;
-	struct kwarp_stream_stats told;
+	struct kwarp_stream_stats given;
 	atomic_long_t lost;
 	atomic_long_t cm[KWARP_STATS_CM_STATES][KWARP_STATS_CM_EVENTS];
 	atomic_long_t errors[KWARP_STATS_ERRORS];
@@ -120,17 +100,14 @@ struct kwarp_stats {
  * struct kwarp_timers - coalescing timers of a device, or of a user's programs; limited,
  *	because their processor time is charged to nobody; atomic counts
  * @holds: CQs with a timer for forgotten requests (engine/tx/coalesce.h)
- * @paced: streams with a timer for libsiw's requests (engine/tx/pace.h)
+ * @paced: streams with a timer of their own (struct kwarp_hold_ops)
  */
 struct kwarp_timers {
 	atomic_t holds;
 	atomic_t paced;
 };
 
-/*
- * Count a timer: in @own, of the user, and in @all, of the device. Return: false: one of the two
- * is at its limit.
- */
+/* Count a timer: in @own, of the user, and in @all, of the device. */
 static inline bool kwarp_timers_get(atomic_t *own, int own_max, atomic_t *all, int max)
 {
 	if (!atomic_add_unless(own, 1, own_max))

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * /sys/kernel/debug/kwarp/INDEX-NAME: state of a link's connections, to find out why a connection
- * is stuck.  INDEX is the index of the RDMA device, NAME its first name: the folder keeps its name
+ * /sys/kernel/debug/kwarp/INDEX-NAME: counts of a link for which there are too few counters, see
+ * stats.c.  INDEX is the index of the RDMA device, NAME its first name: the folder keeps its name
  * when the device is renamed.
  *
- *   connections   queue pairs and their streams
- *   endpoints     connection management: states, timers, and the time in each state
  *   terminates    Terminates by layer, type and code
  *   cm            events of connection management by the state in which they happened
  *
@@ -17,65 +15,14 @@
 #include <linux/err.h>
 #include <linux/seq_file.h>
 
-#include "cm/cm.h"
 #include "kwarp.h"
 #include "proto/cm_fsm.h"
 #include "proto/perr.h"
 #include "proto/term.h"
-#include "qp/qp.h"
 
 static struct dentry *root;
 
-/* ----------------------------------------------------------------- connections */
-
-/* Find the first queue pair whose number is at least *@pos, and set *@pos to its number. */
-static void *find_qp(struct kwarp_dev *kdev, loff_t *pos)
-{
-	unsigned long qpn = *pos;
-
-	if (!xa_find(&kdev->qps, &qpn, ULONG_MAX, XA_PRESENT))
-		return NULL;
-	*pos = qpn;
-	return pos;
-}
-
-static void *connections_start(struct seq_file *m, loff_t *pos)
-{
-	return find_qp(m->private, pos);
-}
-
-static void *connections_next(struct seq_file *m, void *v, loff_t *pos)
-{
-	++*pos;
-	return find_qp(m->private, pos);
-}
-
-static void connections_stop(struct seq_file *m, void *v)
-{
-}
-
-static int connections_show(struct seq_file *m, void *v)
-{
-	kwarp_qp_dump(m->private, *(loff_t *)v, m);
-	return 0;
-}
-
-static const struct seq_operations connections_sops = {
-	.start = connections_start,
-	.next = connections_next,
-	.stop = connections_stop,
-	.show = connections_show,
-};
-
-DEFINE_SEQ_ATTRIBUTE(connections);
-
-/* ------------------------------------------------------------- other files */
-
-static int endpoints_show(struct seq_file *m, void *v)
-{
-	return kwarp_cm_dump(m->private, m);
-}
-DEFINE_SHOW_ATTRIBUTE(endpoints);
+/* ----------------------------------------------------------------------- files */
 
 static void terminates_of(struct seq_file *m, const struct kwarp_stats *stats, u32 err,
 			  const char *code, const char *name)
@@ -123,12 +70,7 @@ DEFINE_SHOW_ATTRIBUTE(cm);
 
 /* ------------------------------------------------------------------- folders */
 
-/**
- * kwarp_debug_enable - make the debugfs folder of a device, if it has none
- * @ibdev: device, which has its name and is registered
- *
- * Context: process; the core keeps the device from going away.
- */
+/* Context: process; the core keeps the device from going away. */
 void kwarp_debug_enable(struct ib_device *ibdev)
 {
 	struct kwarp_dev *kdev = to_kdev(ibdev);
@@ -138,8 +80,6 @@ void kwarp_debug_enable(struct ib_device *ibdev)
 		return;
 	snprintf(name, sizeof(name), "%u-%s", ibdev->index, dev_name(&ibdev->dev));
 	kdev->debug = debugfs_create_dir(name, root);
-	debugfs_create_file("connections", 0400, kdev->debug, kdev, &connections_fops);
-	debugfs_create_file("endpoints", 0400, kdev->debug, kdev, &endpoints_fops);
 	debugfs_create_file("terminates", 0400, kdev->debug, kdev, &terminates_fops);
 	debugfs_create_file("cm", 0400, kdev->debug, kdev, &cm_fops);
 }
@@ -150,14 +90,9 @@ void kwarp_debug_remove(struct kwarp_dev *kdev)
 	debugfs_remove_recursive(kdev->debug);
 }
 
-/*
- * Make the module's folder in debugfs, /sys/kernel/debug/kwarp.  Return: the folder; without
- * debugfs an error pointer, which debugfs functions accept.
- */
-struct dentry *kwarp_debug_init(void)
+void kwarp_debug_init(void)
 {
 	root = debugfs_create_dir("kwarp", NULL);
-	return root;
 }
 
 void kwarp_debug_exit(void)

@@ -3,11 +3,10 @@
 #ifndef KWARP_DEBUG_H
 #define KWARP_DEBUG_H
 
-struct dentry;
 struct ib_device;
 struct kwarp_dev;
 
-struct dentry *kwarp_debug_init(void);
+void kwarp_debug_init(void);
 void kwarp_debug_exit(void);
 void kwarp_debug_enable(struct ib_device *ibdev);
 void kwarp_debug_remove(struct kwarp_dev *kdev);

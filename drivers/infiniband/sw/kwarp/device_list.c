@@ -31,13 +31,12 @@ void kwarp_device_untrack(struct kwarp_dev *kdev)
 	wake_up_all(&device_left);
 }
 
-/* Does the device have its sockets in @net? NULL stands for every namespace. */
 static bool is_in(const struct kwarp_dev *kdev, const struct net *net)
 {
 	return !net || net_eq(kdev->net, net);
 }
 
-/* Is there a device that has its sockets in this namespace? NULL: in any. */
+/* NULL: in any namespace */
 bool kwarp_net_in_use(const struct net *net)
 {
 	struct kwarp_dev *kdev;
@@ -54,18 +53,40 @@ bool kwarp_net_in_use(const struct net *net)
 }
 
 /*
- * Return: the first device that has its sockets in @net (NULL: any) and is on @netdev (NULL: any),
- * with a reference; or NULL. Devices that are being unregistered are skipped.
+ * @net NULL: any. Return: the device with the least index that is not below @index, referenced;
+ * NULL: none, or all are being unregistered.
  */
-static struct ib_device *get_first(const struct net *net, const struct net_device *netdev)
+struct ib_device *kwarp_device_get_next(const struct net *net, u32 index)
+{
+	struct kwarp_dev *kdev, *next = NULL;
+
+	spin_lock_bh(&devices_lock);
+	list_for_each_entry(kdev, &devices, node) {
+		if (!is_in(kdev, net) || kdev->ibdev.index < index ||
+		    (next && next->ibdev.index < kdev->ibdev.index) ||
+		    !ib_device_try_get(&kdev->ibdev))
+			continue;
+		if (next)
+			ib_device_put(&next->ibdev);
+		next = kdev;
+	}
+	spin_unlock_bh(&devices_lock);
+	return next ? &next->ibdev : NULL;
+}
+
+/*
+ * A device that is being registered is found as soon as ib_device_try_get() succeeds.
+ *
+ * Context: any but hard interrupt.
+ */
+struct ib_device *kwarp_device_get_by_netdev(const struct net_device *netdev)
 {
 	struct ib_device *found = NULL;
 	struct kwarp_dev *kdev;
 
 	spin_lock_bh(&devices_lock);
 	list_for_each_entry(kdev, &devices, node) {
-		if (is_in(kdev, net) && (!netdev || kdev->netdev == netdev) &&
-		    ib_device_try_get(&kdev->ibdev)) {
+		if (kdev->netdev == netdev && ib_device_try_get(&kdev->ibdev)) {
 			found = &kdev->ibdev;
 			break;
 		}
@@ -74,36 +95,12 @@ static struct ib_device *get_first(const struct net *net, const struct net_devic
 	return found;
 }
 
-/*
- * Return: a device that has its sockets in @net (NULL: any), with a reference; NULL: none, or all
- * are being unregistered.
- */
-struct ib_device *kwarp_device_get_in_net(const struct net *net)
-{
-	return get_first(net, NULL);
-}
-
-/*
- * Return: the device on a netdev, with a reference; NULL: none, or it is being unregistered.  A
- * device that is being registered is found as soon as ib_device_try_get() succeeds.
- *
- * Context: any but hard interrupt.
- */
-struct ib_device *kwarp_device_get_by_netdev(const struct net_device *netdev)
-{
-	return get_first(NULL, netdev);
-}
-
-/*
- * Wait until no device has sockets in @net (NULL: any), but 100 ms at most.  The caller has to
- * check whether such a device is left.
- */
+/* Waits 100 ms at most. The caller has to check whether such a device is left. */
 void kwarp_device_wait_left(const struct net *net)
 {
 	wait_event_timeout(device_left, !kwarp_net_in_use(net), HZ / 10);
 }
 
-/* Called at module exit: warn if a device is left in the list. */
 void kwarp_device_check_none(void)
 {
 	WARN_ON(!list_empty(&devices));

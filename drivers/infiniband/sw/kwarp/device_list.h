@@ -13,7 +13,7 @@ struct net_device;
 void kwarp_device_track(struct kwarp_dev *kdev);
 void kwarp_device_untrack(struct kwarp_dev *kdev);
 bool kwarp_net_in_use(const struct net *net);
-struct ib_device *kwarp_device_get_in_net(const struct net *net);
+struct ib_device *kwarp_device_get_next(const struct net *net, u32 index);
 struct ib_device *kwarp_device_get_by_netdev(const struct net_device *netdev);
 void kwarp_device_wait_left(const struct net *net);
 void kwarp_device_check_none(void);

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * The device object and what every layer above proto/ may know of it.  Numbers such as 5044-4.4-9
- * name requirements of RFCs.  libsiw is siw's libibverbs provider, for links of type kwarp-siw.
- * Forgotten request: a program has posted it without a doorbell, and has not polled since.
- */
+/* The device object and what every layer above proto/ may know of it. */
 #ifndef KWARP_H
 #define KWARP_H
 
@@ -12,6 +8,7 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
+#include <linux/ratelimit_types.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/wait.h>
@@ -26,51 +23,58 @@
 /* The hash tables of endpoints and of listeners have 256 buckets each. */
 #define KWARP_CM_ID_BITS	8
 
-struct socket;
+struct kwarp_ended_ring;
+struct kwarp_personality;
+struct kwarp_wire_port;
 
 /**
  * struct kwarp_knobs - tunables of one device
  *
- * Numbers: READ_ONCE/WRITE_ONCE in any context; @congestion: under kwarp_dev.names_lock.  A
- * connection copies the knobs at its start, so that changes do not affect it later (5044-4.4-9),
- * but a timeout is read when its timer starts.  Each knob has a row in knobs.h.
+ * READ_ONCE/WRITE_ONCE in any context.  A connection copies the knobs at its start, so that changes
+ * do not affect it later (5044-4.4-9), but a timeout is read when its timer starts.  Each knob has
+ * a row in knobs.h.
  *
  * @align: keep FPDUs aligned to TCP segments
  * @crc: enum kwarp_crc_policy
  * @coalesce_us: microseconds between looks for forgotten requests; 0: each post sends at once
- * @congestion: TCP's congestion control, by name; "": that of the network namespace
  * @connect_timeout: seconds for TCP to connect, and again for the peer's Reply
  * @half_open_max: connections of one listener that may wait for accept, or be refused, at a time
  * @keepalive: seconds after which the connection to a silent peer ends; 0: never
  * @linger_timeout: seconds for the peer to close, too, after this end has sent its FIN
+ * @log_errors: a line in the kernel log for each stream that ends by an error
  * @long_frames: accept FPDUs longer than TCP segments, and send them to peers that accept them
  * @markers: ask peers for markers
  * @mpa_rev: MPA revision of Requests, 1 or 2
  * @peer_to_peer: initiate with the peer-to-peer model (an RTR is sent)
  * @rcvbuf: octets that TCP may buffer of received data, like SO_RCVBUF; 0: TCP chooses
+ * @receive_wait: milliseconds that a message waits for a receive; 0: not at all. Between wired
+ *	queue pairs their RNR timer and retry count say that
  * @rfc7306: immediate data and atomic operations; copied when a queue pair is made
  * @rtr: RTR forms offered, mask of KWARP_RTR_*
  * @sndbuf: octets that TCP may buffer of sent data, like SO_SNDBUF; 0: TCP chooses
  * @startup_timeout: seconds for the Request of a peer that has connected, and again for its
  *	first FPDU
- * @strict: the sink of a Read needs remote write, too, as with most iWARP hardware
+ * @strict: programs are checked as hardware would check them: the sink of a Read needs remote
+ *	write, too, as with most iWARP hardware; the provider checks the rest
  * @tos: type of service of connections whose program chooses none
  * @user_timeout: seconds for which TCP retransmits unacknowledged data; 0: TCP's own limit
+ * @wire_port: TCP port for queue pairs that are wired without rdma_cm; 0: none can be
  */
 struct kwarp_knobs {
 	u32 align;
 	u32 crc;
 	u32 coalesce_us;
-	char congestion[KWARP_CONGESTION_LEN];
 	u32 connect_timeout;
 	u32 half_open_max;
 	u32 keepalive;
 	u32 linger_timeout;
+	u32 log_errors;
 	u32 long_frames;
 	u32 markers;
 	u32 mpa_rev;
 	u32 peer_to_peer;
 	u32 rcvbuf;
+	u32 receive_wait;
 	u32 rfc7306;
 	u32 rtr;
 	u32 sndbuf;
@@ -78,6 +82,7 @@ struct kwarp_knobs {
 	u32 strict;
 	u32 tos;
 	u32 user_timeout;
+	u32 wire_port;
 };
 
 /**
@@ -85,18 +90,22 @@ struct kwarp_knobs {
  * @ibdev: RDMA core's object; first, as ib_alloc_device() wants it
  * @netdev: the network device; a reference
  * @netdev_tracker: tracker of the reference to @netdev
- * @siw: link of type kwarp-siw: programs use the layouts of rdma/siw-abi.h; immutable
+ * @personality: what programs' user library needs, if it is not kwarp's provider; NULL: it is;
+ *	immutable
  * @net: network namespace of all the device's sockets; not a reference, but the namespace waits for
  *	the device, see link.c.  If the netdev moves to another namespace the device ends.
  * @node: entry in the list of device_list.c
  * @port_active: state of the port as last reported to users; under RTNL
  * @speed: speed of the netdev, Mb/s; 0: unknown; written under RTNL, READ_ONCE
  * @port_work: updates @speed, and reports a change of the port's state to users, see device.c
+ * @gids: what query_gid reports, see verbs/gids.c
+ * @gids.lock: protects @gids.gid; process and softirq
+ * @gids.keep: task that must not get the netdev next, or NULL; only compared with current
  * @adder: task that is registering the device, or NULL; READ_ONCE, only compared with current
  * @knobs: tunables
- * @names_lock: protects the congestion control's name in @knobs, and @congestion_pin
- * @congestion_pin: socket that keeps the module of the knob's congestion control loaded, or NULL
  * @debug: the device's folder in debugfs, see debug.c
+ * @ended: the last streams that ended by an error, and startups that failed, see ended.c; NULL:
+ *	there was no memory
  * @qps: maps a QP number to struct kwarp_qp_refs; entries are RCU-freed
  * @stags: maps an STag index (24 bits) to struct kwarp_mr; entries are RCU-freed
  * @next_qpn: cursor for cyclic QP number allocation
@@ -113,41 +122,42 @@ struct kwarp_knobs {
  *	memory cgroup
  * @stashes: number of FPDUs that kwarp has kept so far for the reason given at @stashes_now
  * @coalesce_timeouts: times that the timer of a CQ has sent forgotten requests
- * @coalesce_paced: times that a timer has sent requests of libsiw, see engine/tx/pace.h
+ * @coalesce_paced: times that a stream's own timer has sent requests, see struct kwarp_hold_ops
  * @timers: coalescing timers of all programs, up to KWARP_MAX_HOLDS and KWARP_MAX_PACED
- * @pages: buffers for payload that may be used again, see engine/tx/pages.h
- * @pages.lock: protects the rest of @pages; any context but hard interrupt, bottom halves off
- * @pages.ring: ring of buffers; the offset of a buffer is its first octet not yet used
- * @pages.first: oldest entry of the ring
- * @pages.n: number of entries in use
- * @pages.used: a page was returned to the ring since @pages.work has last run
- * @pages.work: empties the ring when it is not used any more; pending while the ring has pages
  * @cm: connection management's objects on this device, see cm/types.h
- * @cm.lock: protects the other fields of @cm, except @cm.new_lock, @cm.new_qps and @cm.no_qp
+ * @cm.lock: protects the other fields of @cm down to @cm.stopping
  * @cm.eps: endpoints (objects for connections) that may still use the device
  * @cm.listeners: listeners, until iw_cm destroys them
  * @cm.idle: woken when @cm.eps has become empty
  * @cm.stopping: make no new endpoint, and no new listening socket
+ * @cm.notices: limit the log lines about startups that fail, of initiators and of listeners
  * @cm.new_lock: protects @cm.new_qps; taken under iw_cm's spinlock
  * @cm.new_qps: stand-ins that no connect or accept has used yet; a stand-in is an object that
  *	iw_cm gets instead of a queue pair, see cm/cm_qp.c
+ * @cm.wires: wires of the device's queue pairs by the number of the queue pair, see cm/wire.c
+ * @cm.port_mutex: protects @cm.port; process context, outermost
+ * @cm.port: listeners for peers of wired queue pairs, IPv4 and IPv6; NULL: none
  * @cm.no_qp: shared stand-in that iw_cm gets if there is no memory for a new one; immutable
  */
 struct kwarp_dev {
 	struct ib_device ibdev;
 	struct net_device *netdev;
 	netdevice_tracker netdev_tracker;
-	bool siw;
+	const struct kwarp_personality *personality;
 	struct net *net;
 	struct list_head node;
 	bool port_active;
 	u32 speed;
 	struct work_struct port_work;
+	struct {
+		spinlock_t lock;	/* gid */
+		union ib_gid gid[KWARP_GIDS];
+		const struct task_struct *keep;
+	} gids;
 	const struct task_struct *adder;
 	struct kwarp_knobs knobs;
-	struct mutex names_lock;	/* protects knobs.congestion, congestion_pin */
-	struct socket *congestion_pin;
 	struct dentry *debug;
+	struct kwarp_ended_ring *ended;
 
 	struct xarray qps;
 	struct xarray stags;
@@ -169,15 +179,6 @@ struct kwarp_dev {
 	struct kwarp_timers timers;
 
 	struct {
-		spinlock_t lock;	/* protects members of pages */
-		struct page_frag ring[KWARP_PAGES];
-		u32 first;
-		u32 n;
-		bool used;
-		struct delayed_work work;
-	} pages;
-
-	struct {
 		spinlock_t lock;	/* protects members of cm down to stopping */
 		struct list_head eps;
 		struct list_head listeners;
@@ -186,8 +187,12 @@ struct kwarp_dev {
 		DECLARE_HASHTABLE(listener_ids, KWARP_CM_ID_BITS);
 		wait_queue_head_t idle;
 		bool stopping;
+		struct ratelimit_state notices[2];
 		raw_spinlock_t new_lock; /* protects new_qps; taken under iw_cm's spinlock */
 		struct list_head new_qps;
+		struct xarray wires;
+		struct mutex port_mutex;	/* port */
+		struct kwarp_wire_port *port[2];
 		struct ib_qp no_qp;	/* immutable */
 	} cm;
 };

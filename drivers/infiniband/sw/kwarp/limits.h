@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Every limit of the device and of its knobs, most with a reason.
- */
+/* Every limit of the device and of its knobs, most with a reason. */
 #ifndef KWARP_LIMITS_H
 #define KWARP_LIMITS_H
 
@@ -24,6 +22,10 @@
 /* What an object costs besides its structure and rings: uverbs object, nodes of tables; octets. */
 #define KWARP_OBJECT_MEMORY	1024
 
+/* Length of the GID table, and its first entry for an IP address of the netdev (verbs/gids.c). */
+#define KWARP_GIDS		16
+#define KWARP_GID_ADDRESS	2
+
 /* Entries of a ring: a power of two. The rings are vmalloc'ed, so large ones are fine. */
 #define KWARP_MAX_SQ_WR		(32 * 1024)
 #define KWARP_MAX_RQ_WR		(32 * 1024)
@@ -39,12 +41,15 @@
 /* Octets of inline payload: a 512-octet entry without its fixed 48 octets. */
 #define KWARP_MAX_INLINE	464
 
-/* Buffers for payload that a device keeps for reuse: 32 KiB each, or one page if that is more. */
-#define KWARP_PAGES		512
+/*
+ * Buffers for payload that a processor keeps for reuse: 32 KiB each, or one page if that is more.
+ * Together they are as much as is in flight at 5 GB/s with a round trip of 200 us.
+ */
+#define KWARP_PAGES		32
 
 /* Largest IRD and ORD (Reads and atomic operations at a time): rdma_cm has them as u8. */
-#define KWARP_MAX_IRD		128
-#define KWARP_MAX_ORD		128
+#define KWARP_MAX_IRD		255
+#define KWARP_MAX_ORD		255
 
 /* Longest message, RFC 5041 5.2: below 2^32; the verbs give the length as u32. */
 #define KWARP_MAX_MSG		U32_MAX
@@ -54,7 +59,6 @@
  * even if it does not begin at the beginning of a page.
  */
 #define KWARP_MAX_MR_SIZE	(BIT_ULL(40) - BIT_ULL(20))
-/* Largest number of pages of a fast-register region. */
 #define KWARP_MAX_FRMR_PAGES	512
 
 /*
@@ -103,9 +107,9 @@
 /* An endpoint offers octets to TCP again after this time, if TCP had no memory. */
 #define KWARP_SEND_RETRY_MS		20
 /*
- * A stand-in is an object that iw_cm gets instead of a queue pair (cm/cm_qp.c).  A stand-in that
- * iw_cm has returned is freed by Tasks RCU, which takes a second under load, or longer.  While this
- * number of stand-ins, of all devices, waits to be freed, connect and accept fail with ENOMEM.
+ * A stand-in that iw_cm has returned is freed by Tasks RCU, which takes a second under load, or
+ * longer. While this number of stand-ins, of all devices, waits to be freed, connect and accept
+ * fail with ENOMEM.
  */
 #define KWARP_MAX_RETURNED		(64 * 1024)
 /*
@@ -115,16 +119,16 @@
  */
 #define KWARP_VERDICT_TIMEOUT_MS	120000
 /*
- * A ULP gets only as many Requests at a time as its backlog says; others wait for their turn
- * (cm/turn.c).  A Request that has waited for this time is rejected.  The time is shorter than the
- * time for which kwarp's initiator waits for the Reply (KWARP_CONNECT_TIMEOUT by default), so that
- * the initiator gets a Reject and not a time-out.
+ * A ULP gets only as many Requests at a time as its backlog says; others wait in line
+ * (cm/backlog.c).  A Request that has waited for this time is rejected.  The time is shorter than
+ * the time for which kwarp's initiator waits for the Reply (KWARP_CONNECT_TIMEOUT by default), so
+ * that the initiator gets a Reject and not a time-out.
  */
-#define KWARP_TURN_TIMEOUT_MS		25000
+#define KWARP_BACKLOG_TIMEOUT_MS	25000
 /*
  * A ULP that does not answer its Requests gets one more Request each time this interval has passed.
  */
-#define KWARP_TURN_MS			1000
+#define KWARP_BACKLOG_MS		1000
 /* Time until a Request is passed to iw_cm again, after iw_cm had no memory for it. */
 #define KWARP_UPCALL_RETRY_MS		20
 /*
@@ -152,6 +156,16 @@
  * acknowledges nothing.
  */
 #define KWARP_CLOSE_STALLS		6
+/* Time from the peer's FIN until a wired queue pair ends (qp/qp_work.c). */
+#define KWARP_WIRE_FIN_MS		1000
+/* Shortest and longest time for the peer of a wired queue pair to connect, see cm/wire.c. */
+#define KWARP_WIRE_MIN_MS		1000
+#define KWARP_WIRE_MAX_MS		30000
+/* Largest value of the knob receive_wait, milliseconds. */
+#define KWARP_MAX_RECEIVE_WAIT_MS	60000
+/* First and longest interval between attempts to connect a wired queue pair, doubled each time. */
+#define KWARP_WIRE_RETRY_MS		4
+#define KWARP_WIRE_RETRY_MAX_MS		500
 /* A Terminate that TCP does not take within this time is not sent. */
 #define KWARP_TERM_TIMEOUT_MS		2000
 /* Time to send the requests that were posted before a graceful close. */
@@ -161,8 +175,8 @@
 #define KWARP_BUFFER_MIN	65536
 #define KWARP_BUFFER_MAX	(INT_MAX / 2)
 
-/* Octets for a congestion control's name, with its final zero: TCP_CA_NAME_MAX. */
-#define KWARP_CONGESTION_LEN	16
+/* Smallest key by which a program maps a ring; a multiple of all page sizes. */
+#define KWARP_MMAP_FIRST	0x100000
 
 /*
  * Knob coalesce_us: default, smallest and largest value.  The knob is the time, in microseconds,
@@ -179,9 +193,9 @@
 #define KWARP_MAX_HOLDS		256
 #define KWARP_MAX_USER_HOLDS	192	/* of one user, on all devices */
 /*
- * Number of streams of a device that may have a timer for libsiw's requests at a time
- * (engine/tx/pace.h).  libsiw is the libibverbs provider of siw.  The limit is smaller than
- * KWARP_MAX_HOLDS, because this timer runs more often, and sends the requests that it finds.
+ * Number of streams of a device that may have a timer of their own at a time, instead of their CQ's
+ * (struct kwarp_hold_ops). The limit is smaller than KWARP_MAX_HOLDS, because this timer runs more
+ * often, and sends the requests that it finds.
  */
 #define KWARP_MAX_PACED		16
 #define KWARP_MAX_USER_PACED	12	/* of one user, on all devices */

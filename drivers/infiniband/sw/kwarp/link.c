@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Links: `rdma link add NAME type kwarp netdev DEV`, or type kwarp-siw; and events of netdevs,
- * addresses and network namespaces.
+ * Links: `rdma link add NAME type kwarp netdev DEV`; and events of netdevs, addresses and network
+ * namespaces.
  */
 #include "link.h"
 
@@ -20,12 +20,7 @@
 #include "cm/cm.h"
 #include "device.h"
 #include "device_list.h"
-
-/* Return: the device of the netdev's link, of either type, with a reference; or NULL. */
-static struct ib_device *find_device(struct net_device *netdev)
-{
-	return kwarp_device_get_by_netdev(netdev);
-}
+#include "fault.h"
 
 /* Netdevs that carry IP: Ethernet and similar, lo, tunnels, tun, wireguard, modems. */
 static bool netdev_supported(const struct net_device *netdev)
@@ -50,7 +45,7 @@ static bool netdev_supported(const struct net_device *netdev)
 /* Held while a link is added, so that a netdev gets one device only. */
 static DEFINE_MUTEX(newlink_mutex);
 
-/* Return: the netdev's namespace, with a reference; NULL: the netdev or its namespace is ending. */
+/* NULL: the netdev or its namespace is ending */
 static struct net *netdev_get_net(const struct net_device *netdev)
 {
 	struct net *net = NULL;
@@ -69,7 +64,7 @@ static struct net *netdev_get_net(const struct net_device *netdev)
  */
 static int check_netdev(struct net_device *netdev, const struct net *net)
 {
-	struct ib_device *ibdev = find_device(netdev);
+	struct ib_device *ibdev = kwarp_device_get_by_netdev(netdev);
 	bool there;
 
 	if (!ibdev)				/* another task has unregistered it */
@@ -84,6 +79,8 @@ static int check_netdev(struct net_device *netdev, const struct net *net)
 	}
 	rtnl_unlock();
 	if (there) {
+		/* Failure is logged; the link is there, and the knob may be set again. */
+		kwarp_cm_wire_begin(to_kdev(ibdev));
 		ib_device_put(ibdev);
 		return 0;
 	}
@@ -91,31 +88,41 @@ static int check_netdev(struct net_device *netdev, const struct net *net)
 	return -ENODEV;
 }
 
-static struct rdma_link_ops link_ops, siw_link_ops;
-
 /*
  * Make a device, unless the netdev has one: the listeners of two links on a netdev would need the
  * same TCP ports.
  *
  * Context: newlink_mutex held; the caller has a reference to @net.
  */
-static int add_device(const char *name, struct net_device *netdev, struct net *net, bool siw)
+static int add_device(const char *name, struct net_device *netdev, struct net *net,
+		      struct rdma_link_ops *ops, const struct kwarp_personality *personality)
 {
-	struct ib_device *ibdev = find_device(netdev);
+	struct ib_device *ibdev = kwarp_device_get_by_netdev(netdev);
 	int ret;
 
 	if (ibdev) {
 		ib_device_put(ibdev);
 		return -EEXIST;
 	}
-	ret = kwarp_device_add(name, netdev, net, siw ? &siw_link_ops : &link_ops, siw);
+	ret = kwarp_device_add(name, netdev, net, ops, personality);
 	/* ENFILE: the core has another device of this name. */
 	if (ret == -ENFILE)
 		return -EEXIST;
 	return ret ? ret : check_netdev(netdev, net);
 }
 
-static int add_link(const char *name, struct net_device *netdev, bool siw)
+/**
+ * kwarp_link_add - the newlink operation of a type of link
+ * @name: of the device
+ * @netdev: on which the link is
+ * @ops: of the type
+ * @personality: of the type; NULL: none
+ *
+ * Context: process.
+ * Return: 0 or a negative errno.
+ */
+int kwarp_link_add(const char *name, struct net_device *netdev, struct rdma_link_ops *ops,
+		   const struct kwarp_personality *personality)
 {
 	struct net *net;
 	int ret;
@@ -126,30 +133,42 @@ static int add_link(const char *name, struct net_device *netdev, bool siw)
 	if (!net)
 		return -ENODEV;
 	mutex_lock(&newlink_mutex);
-	ret = add_device(name, netdev, net, siw);
+	ret = add_device(name, netdev, net, ops, personality);
 	mutex_unlock(&newlink_mutex);
 	put_net(net);
 	return ret;
-}
-
-static int kwarp_newlink(const char *name, struct net_device *netdev)
-{
-	return add_link(name, netdev, false);
-}
-
-static int siw_newlink(const char *name, struct net_device *netdev)
-{
-	return add_link(name, netdev, true);
 }
 
 /*
  * `rdma link delete`: end listeners and connections that are being set up.  After this function the
  * core asks the users of the device to leave; a user that waited for a connection could not leave.
  */
-static int kwarp_dellink(struct ib_device *ibdev)
+static int __maybe_unused kwarp_dellink(struct ib_device *ibdev)
 {
 	kwarp_cm_retire(to_kdev(ibdev));
 	return 0;
+}
+
+/* Undone by rdma_link_unregister(). */
+void kwarp_link_add_type(struct rdma_link_ops *ops)
+{
+	KWARP_SINCE(LINK_OPS_DELLINK, ops->dellink = kwarp_dellink);
+	rdma_link_register(ops);
+}
+
+void __weak kwarp_foreign_links_register(void)
+{
+}
+
+void __weak kwarp_foreign_links_unregister(void)
+{
+}
+
+static struct rdma_link_ops link_ops;
+
+static int kwarp_newlink(const char *name, struct net_device *netdev)
+{
+	return kwarp_link_add(name, netdev, &link_ops, NULL);
 }
 
 static struct rdma_link_ops link_ops = {
@@ -157,15 +176,9 @@ static struct rdma_link_ops link_ops = {
 	.newlink = kwarp_newlink,
 };
 
-/* Links for programs whose provider is libsiw, rdma-core's provider for siw. */
-static struct rdma_link_ops siw_link_ops = {
-	.type = "kwarp-siw",
-	.newlink = siw_newlink,
-};
-
 static void device_address_event(struct net_device *netdev)
 {
-	struct ib_device *ibdev = find_device(netdev);
+	struct ib_device *ibdev = kwarp_device_get_by_netdev(netdev);
 
 	if (!ibdev)
 		return;
@@ -173,10 +186,7 @@ static void device_address_event(struct net_device *netdev)
 	ib_device_put(ibdev);
 }
 
-/*
- * An address of a VLAN, or the VLAN itself, has changed: tell the link on the netdev below the
- * VLAN.  The port of that link also has the addresses of VLANs that are up.
- */
+/* The port of that link also has the addresses of VLANs that are up. */
 static void lower_address_event(struct net_device *netdev)
 {
 	if (is_vlan_dev(netdev))
@@ -186,7 +196,7 @@ static void lower_address_event(struct net_device *netdev)
 static int netdev_event(struct notifier_block *nb, unsigned long event, void *arg)
 {
 	struct net_device *netdev = netdev_notifier_info_to_dev(arg);
-	struct ib_device *ibdev = find_device(netdev);
+	struct ib_device *ibdev = kwarp_device_get_by_netdev(netdev);
 
 	if (event == NETDEV_UP || event == NETDEV_DOWN)
 		lower_address_event(netdev);
@@ -220,10 +230,6 @@ static struct notifier_block netdev_nb = {
 	.notifier_call = netdev_event,
 };
 
-/*
- * An address of @netdev has changed: tell the link of @netdev and, if @netdev is a VLAN, also the
- * link on the netdev below the VLAN.
- */
 static void address_event(struct net_device *netdev)
 {
 	device_address_event(netdev);
@@ -257,15 +263,14 @@ static struct notifier_block inet6_nb = {
 
 /*
  * Unregister all devices that have their sockets in @net (NULL: any), and wait for those that
- * another context is unregistering, for example because their netdev has moved.  @before is called
- * for each device that this function unregisters, before it does so.
+ * another context is unregistering, for example because their netdev has moved.
  */
 static void unregister_devices(const struct net *net, void (*before)(struct kwarp_dev *kdev))
 {
 	struct ib_device *ibdev;
 
 	while (kwarp_net_in_use(net)) {
-		ibdev = kwarp_device_get_in_net(net);
+		ibdev = kwarp_device_get_next(net, 0);
 		if (ibdev) {
 			before(to_kdev(ibdev));
 			ib_unregister_device_and_put(ibdev);
@@ -283,7 +288,10 @@ static void unregister_devices(const struct net *net, void (*before)(struct kwar
  */
 static void net_pre_exit(struct net *net)
 {
+	/* Queue pairs wait for what late-work delays. */
+	kwarp_fault_forget(net, NULL);
 	unregister_devices(net, kwarp_cm_begin_stop);
+	kwarp_fault_forget(net, NULL);
 }
 
 static struct pernet_operations net_ops = {
@@ -305,10 +313,7 @@ int kwarp_link_register(void)
 	ret = register_inet6addr_notifier(&inet6_nb);
 	if (ret)
 		goto out_inet;
-	kwarp_set_dellink(&link_ops, kwarp_dellink);
-	kwarp_set_dellink(&siw_link_ops, kwarp_dellink);
-	rdma_link_register(&link_ops);
-	rdma_link_register(&siw_link_ops);
+	kwarp_link_add_type(&link_ops);
 	return 0;
 
 out_inet:
@@ -322,11 +327,10 @@ out_net:
 
 void kwarp_link_unregister(void)
 {
-	rdma_link_unregister(&siw_link_ops);
 	rdma_link_unregister(&link_ops);
 	/*
-	 * ib_unregister_driver() alone would miss links of type kwarp-siw, which have the driver_id
-	 * of siw.ko's devices.  unregister_devices() waits for the last user of each device.
+	 * ib_unregister_driver() alone would miss devices with a personality, which have another
+	 * driver_id.  unregister_devices() waits for the last user of each device.
 	 */
 	unregister_devices(NULL, kwarp_cm_retire);
 	/* Wait for devices that left the list (device_list.c) but are still in dealloc_driver(). */

@@ -14,10 +14,10 @@
 #include <linux/atomic.h>
 
 /*
- * How often a runner looks at the stored requests before it hands over to the work item: a peer or
+ * How often a runner handles the stored requests before it hands over to the work item: a peer or
  * a program may add requests without end.
  */
-#define KWARP_RUN_LOOKS		8
+#define KWARP_RUN_ROUNDS		8
 
 enum kwarp_run {
 	KWARP_RUN_IDLE,		/* nothing to do */
@@ -26,13 +26,7 @@ enum kwarp_run {
 	KWARP_RUN_AGAIN,	/* there is a runner, which has to look again */
 };
 
-/**
- * kwarp_run_ask - have a stored request carried out, by the work item or the present runner
- * @run: the word with the state
- *
- * Context: any.
- * Return: true: the caller must queue the work item, which may be queued already.
- */
+/* Context: any. Return: true: the caller must queue the work item, which may be queued already. */
 static inline bool kwarp_run_ask(atomic_t *run)
 {
 	int was = atomic_read(run);
@@ -43,13 +37,9 @@ static inline bool kwarp_run_ask(atomic_t *run)
 	return was <= KWARP_RUN_QUEUED;
 }
 
-/**
- * kwarp_run_enter - become the runner, if there is no runner now
- * @run: the word with the state
- *
- * Context: any in which requests can be carried out.
- * Return: true: the caller is the runner until kwarp_run_leave(); false: another context is, and
- * will look again.
+/*
+ * Context: any in which requests can be carried out. Return: true: the caller is the runner until
+ * kwarp_run_leave(); false: another context is, and will look again.
  */
 static inline bool kwarp_run_enter(atomic_t *run)
 {
@@ -83,12 +73,21 @@ static inline bool kwarp_run_leave(atomic_t *run)
 }
 
 /*
- * The runner stops being the runner, and must then queue the work item.  So other work items of the
- * workqueue can run before the work item looks at the requests again.
+ * The runner looks at all requests, by @round, until no other one was stored meanwhile, but at most
+ * KWARP_RUN_ROUNDS times. Return: true: done; false: the caller must queue the work item, so that
+ * other items of the workqueue can run before it goes on. The caller is not the runner any more.
  */
-static inline void kwarp_run_hand_over(atomic_t *run)
+static inline bool kwarp_run_rounds(atomic_t *run, void (*round)(void *arg), void *arg)
 {
+	int n;
+
+	for (n = 0; n < KWARP_RUN_ROUNDS; n++) {
+		round(arg);
+		if (kwarp_run_leave(run))
+			return true;
+	}
 	atomic_xchg(run, KWARP_RUN_QUEUED);
+	return false;
 }
 
 #endif /* KWARP_SERIAL_H */

@@ -49,73 +49,14 @@ struct row {
 
 #define AT(member)	(offsetof(struct kwarp_stream_stats, member) / sizeof(u64))
 #define OP(name)	BIT(KWARP_OP_##name)
-#define SENDS		(OP(SEND) | OP(SEND_INV) | OP(SEND_SE) | OP(SEND_SE_INV))
+#define SENDS		(OP(SEND) | OP(SEND_INV) | OP(SEND_SE) | OP(SEND_SE_INV) | OP(SEND_IMM) | \
+			 OP(SEND_SE_IMM))
 #define IMMS		(OP(IMM) | OP(IMM_SE))
 
 /*
- * What each counter counts, in reStructuredText: scripts/reference.py makes
- * Documentation/reference/counters.rst from it.
- *
- * @tx_fpdus, @rx_fpdus: FPDUs that were sent, or received.
- * @tx_octets, @rx_octets: Octets of the FPDUs' payload.
- * @tx_batches: Batches (the FPDUs of one socket call) that TCP has taken as a whole.
- * @tx_blocked: Times that TCP's send buffer was full: the peer, or the network, is slower.
- * @tx_no_memory: Times that there was no memory for an FPDU.
- * @tx_doorbells: Times that a program has sent in its own system call.
- * @rx_runs: Times that received data was taken from TCP, each time the data of one or more packets.
- * @rx_predicted: FPDUs in the middle of long messages that were processed by their predicted
- *	headers, which is the fastest way.
- * @rx_split: FPDUs whose payload came in several pieces of memory.  Network cards deliver each
- *	packet in memory of its own, so these are the FPDUs that do not fit a packet.
- * @tx_writes, @rx_writes: RDMA Writes.
- * @tx_sends, @rx_sends: Sends of all four kinds.
- * @tx_immediates, @rx_immediates: Immediate Data (RFC 7306).
- * @tx_read_requests, @rx_read_requests: Requests of RDMA Reads.
- * @tx_read_responses, @rx_read_responses: Responses to RDMA Reads.
- * @tx_atomic_requests, @rx_atomic_requests: Requests of atomic operations (RFC 7306).
- * @tx_atomic_responses, @rx_atomic_responses: Responses to atomic operations.
- * @term_sent_rdmap, @term_sent_ddp, @term_sent_mpa: Terminates that this end sent, by the layer
- *	that found the error: errors of the peer, or lack of memory at this end.
- * @term_received_rdmap, @term_received_ddp, @term_received_mpa: Terminates that peers sent: errors
- *	of this end, as the peer reports them.
- * @term_received_other: Terminates that peers sent with a code that is not in any RFC.
- * @crc_errors: FPDUs with a wrong CRC.  Their streams have ended.
- * @marker_errors: FPDUs with a wrong marker.  Their streams have ended.
- * @no_receive: Sends for which no receive was posted.  Their streams have ended.
- * @streams_lost: Established streams that were lost: TCP reported a reset, a time-out or another
- *	error, or the peer's FIN came inside a message.  Streams that this end aborts do not count.
- * @stashes: FPDUs, of connections with CRCs, for which TCP's receive buffer was too small, so that
- *	the link kept them until they were complete, in 64 KiB each.  They cost time.  If there are
- *	many, the limit of receive buffers (``net.ipv4.tcp_rmem``, the third number) or of all of
- *	TCP's memory (``net.ipv4.tcp_mem``) is low.
- * @coalesce_paced: Times that a timer sent requests of programs that use libsiw (links of type
- *	``kwarp-siw``).  A high number is good: each time saves doorbells.
- * @coalesce_timeouts: Times that the timer of the knob ``coalesce_us`` had to send requests,
- *	because the program had posted them and did not poll, or polled and did not ring the
- *	doorbell.  These requests were late.  If that happens to a few of a thousand messages, a
- *	program waits without polling, or does not get processor time.
- * @cm_connects: Connections that programs on this host have begun.
- * @cm_replies: Replies of peers that accepted a connection.
- * @cm_rejected: Replies of peers that rejected a connection.
- * @cm_retries: Second attempts with revision 1, because a peer did not know revision 2.
- * @cm_inbound: TCP connections that listeners have accepted.
- * @cm_requests: Requests that were passed to programs.
- * @cm_queued: Requests that had to wait until programs had answered earlier Requests.
- * @cm_refused: Requests that were refused without asking a program.
- * @cm_accepts, @cm_rejects: Requests that programs have accepted or rejected.
- * @cm_bad: Connections whose peer broke the protocol before they were established.
- * @cm_lost: Connections that were lost before they were established.
- * @cm_timeouts: Times that a peer, or a program, took too long.
- * @cm_evicted: Connections that made no progress and were ended, because too many connections of
- *	their listener had not been accepted yet.
- * @cm_orphans: Connections whose listener was closed before they were established.
- * @cm_local: Connections that failed for lack of memory, or another error of this host.
- * @cm_closed: Connections that both ends have closed.
- * @cm_failed: Connections that ended with an error.
- * @cm_aborted: Connections that this end has aborted.
+ * Documentation/reference/counters.rst says what each row counts.  Rows of kind STREAM come first:
+ * a counter that is bound to queue pairs shows only these.
  */
-
-/* Rows of kind STREAM come first: a counter that is bound to queue pairs shows only these. */
 static const struct row rows[] = {
 	{ "tx_fpdus", STREAM, AT(tx.fpdus) },
 	{ "tx_octets", STREAM, AT(tx.octets) },
@@ -156,7 +97,7 @@ static const struct row rows[] = {
 	{ "stashes", OTHER, offsetof(struct kwarp_dev, stashes) },
 	{ "coalesce_paced", OTHER, offsetof(struct kwarp_dev, coalesce_paced) },
 	{ "coalesce_timeouts", OTHER, offsetof(struct kwarp_dev, coalesce_timeouts) },
-	{ "cm_connects", EVENT, KWARP_CME_DIAL },
+	{ "cm_connects", EVENT, KWARP_CME_CONNECT },
 	{ "cm_replies", EVENT, KWARP_CME_REPLY },
 	{ "cm_rejected", EVENT, KWARP_CME_REJECTED },
 	{ "cm_retries", EVENT, KWARP_CME_RETRY },
@@ -177,7 +118,6 @@ static const struct row rows[] = {
 	{ "cm_aborted", EVENT, KWARP_CME_DOWN_KILL },
 };
 
-/* Return: number of counters of a device. */
 u32 kwarp_stats_count(void)
 {
 	return ARRAY_SIZE(rows);
@@ -193,7 +133,6 @@ u32 kwarp_stats_stream_count(void)
 	return n;
 }
 
-/* Return: names of the counters, in the order of kwarp_stats_fill(). */
 const struct rdma_stat_desc *kwarp_stats_names(void)
 {
 	static struct rdma_stat_desc descs[ARRAY_SIZE(rows)];
@@ -281,16 +220,9 @@ static void add_values(u64 *values, const struct kwarp_stream_stats *sum)
 		values[i] += stream_value(&rows[i], sum);
 }
 
-/**
- * kwarp_stats_fill - get the values of all counters of a device
- * @kdev: device
- * @values: result: kwarp_stats_count() values, in the order of kwarp_stats_names()
- *
+/*
  * The values leave out what counters of the RDMA core have counted for queue pairs that are or were
  * bound to them: the core adds that itself.
- *
- * Context: process.
- * Return: number of values.
  */
 u32 kwarp_stats_fill(struct kwarp_dev *kdev, u64 *values)
 {
@@ -300,7 +232,7 @@ u32 kwarp_stats_fill(struct kwarp_dev *kdev, u64 *values)
 	u32 i;
 
 	mutex_lock(&stats->lock);
-	add_stream(&sum, &stats->gone, &stats->told);
+	add_stream(&sum, &stats->gone, &stats->given);
 	/* Of a bound queue pair what it had counted when it was bound: the core adds the rest. */
 	list_for_each_entry(stream, &stats->streams, node)
 		add_stream(&sum, stream->counter ? &stream->bound : &stream->s, NULL);
@@ -346,7 +278,7 @@ static void add_bound(u64 *values, const struct kwarp_stats_stream *stream)
 	add_values(values, &sum);
 }
 
-static void unbind_stream(struct kwarp_stream_stats *told, struct kwarp_stats_stream *stream)
+static void unbind_stream(struct kwarp_stream_stats *given, struct kwarp_stats_stream *stream)
 {
 	struct kwarp_stream_stats sum = {};
 
@@ -358,19 +290,13 @@ static void unbind_stream(struct kwarp_stream_stats *told, struct kwarp_stats_st
 	 */
 	add_stream(&sum, &stream->s, &stream->bound);
 	add_values(left_in(stream->counter), &sum);
-	add_stream(told, &sum, NULL);
+	add_stream(given, &sum, NULL);
 	stream->counter = NULL;
 }
 
 /* --------------------------------------------------------------------- list of streams */
 
-/**
- * kwarp_stats_add - add a queue pair's counters to the device's list
- * @kdev: device
- * @stream: zeroed counters, which must exist until kwarp_stats_remove()
- *
- * Context: process.
- */
+/* The zeroed counters must exist until kwarp_stats_remove(). */
 void kwarp_stats_add(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream)
 {
 	mutex_lock(&kdev->stats.lock);
@@ -382,13 +308,12 @@ void kwarp_stats_add(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream)
 void kwarp_stats_remove(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream)
 {
 	mutex_lock(&kdev->stats.lock);
-	unbind_stream(&kdev->stats.told, stream);
+	unbind_stream(&kdev->stats.given, stream);
 	list_del_init(&stream->node);
 	add_stream(&kdev->stats.gone, &stream->s, NULL);
 	mutex_unlock(&kdev->stats.lock);
 }
 
-/* Initialize zeroed counters of a new device. */
 void kwarp_stats_init(struct kwarp_stats *stats)
 {
 	mutex_init(&stats->lock);
@@ -397,14 +322,9 @@ void kwarp_stats_init(struct kwarp_stats *stats)
 
 /* -------------------------------------------------------------------- bind and unbind */
 
-/**
- * kwarp_stats_bind - bind a queue pair to a counter of the RDMA core
- * @kdev: device
- * @stream: counters of the queue pair
- * @counter: its array of values has room for kwarp_stats_stream_count() additional values
- *
- * Context: process.
- * Return: 0; -EBUSY: bound to another counter; -EINVAL: the queue pair is being destroyed.
+/*
+ * The counter's array of values has room for kwarp_stats_stream_count() additional values. -EBUSY:
+ * bound to another counter; -EINVAL: the queue pair is being destroyed.
  */
 int kwarp_stats_bind(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream,
 		     struct rdma_counter *counter)
@@ -428,7 +348,7 @@ int kwarp_stats_bind(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream,
 void kwarp_stats_unbind(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream)
 {
 	mutex_lock(&kdev->stats.lock);
-	unbind_stream(&kdev->stats.told, stream);
+	unbind_stream(&kdev->stats.given, stream);
 	mutex_unlock(&kdev->stats.lock);
 }
 

@@ -33,16 +33,10 @@ static const struct attribute_group device_group = {
 	.attrs = device_attrs,
 };
 
-/**
- * kwarp_sysfs_add - make the files of a device
- * @ibdev: device, which has its folder, and of which udev has not been told yet
- *
- * The knobs are ib_device_ops.device_group already, and there is room for one group.  The files are
- * removed with the device's folder.  If they exist, because the device has moved to another network
+/*
+ * The knobs are ib_device_ops.device_group already, and there is room for one group. The files are
+ * removed with the device's folder. If they exist, because the device has moved to another network
  * namespace, they are made again.
- *
- * Context: process.
- * Return: 0 or a negative errno.
  */
 int kwarp_sysfs_add(struct ib_device *ibdev)
 {

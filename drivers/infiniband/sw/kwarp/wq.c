@@ -36,14 +36,13 @@ void kwarp_wq_exit(void)
 		destroy_workqueue(kwarp_cm_wq);
 }
 
-/* Return: 0, -ENOMEM. */
 int kwarp_wq_init(void)
 {
 	const unsigned int flags = WQ_UNBOUND | WQ_MEM_RECLAIM | WQ_HIGHPRI;
 
 	kwarp_wq = alloc_workqueue("kwarp", flags, 0);
 	kwarp_tx_wq = alloc_workqueue("kwarp_tx", flags, 0);
-	kwarp_home_wq = alloc_workqueue("kwarp_home", KWARP_WQ_PERCPU | WQ_CPU_INTENSIVE |
+	kwarp_home_wq = alloc_workqueue("kwarp_home", WQ_PERCPU | WQ_CPU_INTENSIVE |
 					WQ_MEM_RECLAIM | WQ_HIGHPRI, 0);
 	kwarp_cm_wq = alloc_ordered_workqueue("kwarp_cm", WQ_MEM_RECLAIM | WQ_HIGHPRI);
 	if (kwarp_wq && kwarp_tx_wq && kwarp_home_wq && kwarp_cm_wq)

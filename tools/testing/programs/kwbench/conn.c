@@ -129,6 +129,11 @@ void kb_post_recv(struct kb_run *run, struct kb_qp *qp)
 		kw_die(KW_LOST, "cannot post a receive");
 }
 
+uint64_t *kb_word(const struct kb_run *run, const struct kb_qp *qp, uint8_t *half)
+{
+	return (uint64_t *)half + (qp - run->qp);
+}
+
 /* Local address of the data of a request. */
 static const void *local(const struct kb_run *run, const struct kb_qp *qp, enum kb_what what)
 {
@@ -152,6 +157,20 @@ static void cannot_post(const struct kb_qp *qp, enum ibv_wr_opcode opcode, int r
 	kw_die(KW_LOST, "cannot post, %u requests queued: %s", qp->queued, strerror(rv));
 }
 
+/* Set the immediate data, or the operands, of the next operation. */
+static void number(struct kb_run *run, struct kb_qp *qp, struct ibv_send_wr *wr)
+{
+	if (wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM) {
+		wr->imm_data = htonl(qp->posted);
+	} else {
+		wr->wr.atomic.remote_addr = qp->peer.addr;
+		wr->wr.atomic.rkey = qp->peer.rkey;
+		wr->wr.atomic.compare_add = run->cfg.op == KB_FETCH_ADD ? 1 : qp->posted;
+		wr->wr.atomic.swap = qp->posted + 1;
+	}
+	qp->posted++;
+}
+
 void kb_post(struct kb_run *run, struct kb_qp *qp, enum ibv_wr_opcode opcode,
 	     enum kb_what what, uint32_t len, bool signaled)
 {
@@ -172,7 +191,7 @@ void kb_post(struct kb_run *run, struct kb_qp *qp, enum ibv_wr_opcode opcode,
 	int rv;
 
 	if (what == KB_DATA && kb_is_counted(&run->cfg))
-		kb_number(run, qp, &wr);
+		number(run, qp, &wr);
 	if (may_be_inline(run, opcode, len))
 		wr.send_flags |= IBV_SEND_INLINE;
 	qp->queued++;

@@ -9,24 +9,6 @@
 #include <arpa/inet.h>
 #include <inttypes.h>
 
-uint64_t *kb_word(const struct kb_run *run, const struct kb_qp *qp, uint8_t *half)
-{
-	return (uint64_t *)half + (qp - run->qp);
-}
-
-void kb_number(struct kb_run *run, struct kb_qp *qp, struct ibv_send_wr *wr)
-{
-	if (wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM) {
-		wr->imm_data = htonl(qp->posted);
-	} else {
-		wr->wr.atomic.remote_addr = qp->peer.addr;
-		wr->wr.atomic.rkey = qp->peer.rkey;
-		wr->wr.atomic.compare_add = run->cfg.op == KB_FETCH_ADD ? 1 : qp->posted;
-		wr->wr.atomic.swap = qp->posted + 1;
-	}
-	qp->posted++;
-}
-
 /*
  * Count a received operation if its immediate data is the next number. After a gap none is counted
  * any more, so the final count shows the place of the gap.

@@ -33,6 +33,7 @@
 #include "kwtest.h"
 
 #include "protocol.h"
+#include "request.h"
 
 #define KB_CM_MS	20000
 #define KB_INLINE	200	/* octets: latency runs post messages up to this length inline */
@@ -95,24 +96,6 @@ struct kb_run {
 	uint8_t turn;
 };
 
-/* The kind of a request, see KB_WR_ID(). */
-enum kb_what {
-	KB_DATA,	/* an operation that is measured */
-	KB_DRAIN,	/* the Read that ends a phase */
-	KB_CREDIT,	/* a Send that returns credits */
-	KB_RECV,	/* a receive */
-	KB_NOTE,	/* a Send of a note */
-};
-
-/*
- * A wr_id consists of the index of the connection, the number of requests that complete together
- * with this one, and an enum kb_what.
- */
-#define KB_WR_ID(index, count, what)	((uint64_t)(index) << 32 | (count) << 8 | (what))
-#define KB_WR_INDEX(id)			((uint32_t)((id) >> 32))
-#define KB_WR_COUNT(id)			(((uint32_t)(id)) >> 8)
-#define KB_WR_WHAT(id)			((enum kb_what)((id) & 0xff))
-
 /* Functions of conn.c: resources and connections */
 void kb_open(struct kb_run *run, struct ibv_context *verbs);
 void kb_close(struct kb_run *run);
@@ -131,17 +114,15 @@ const char *kb_lacks(const struct kb_config *cfg, struct ibv_context *verbs);
 void kb_connect(struct kb_run *run, unsigned int qps, const char *addr, const char *port);
 void kb_disconnect_all(struct kb_run *run);
 uint8_t *kb_sink(const struct kb_run *run);
-
-/* Functions of count.c: operations that are counted */
-/* Set the immediate data, or the operands, of the next operation. */
-void kb_number(struct kb_run *run, struct kb_qp *qp, struct ibv_send_wr *wr);
-/* Count a received operation if its immediate data is the next number. */
-void kb_hear(struct kb_run *run, struct kb_qp *qp, const struct ibv_wc *wc);
 /*
  * Return: this queue pair's word for atomic operations. With kb_sink() as @half: the word that the
  * operations change (server); with run->mem: the value that the last operation returned (client).
  */
 uint64_t *kb_word(const struct kb_run *run, const struct kb_qp *qp, uint8_t *half);
+
+/* Functions of count.c: operations that are counted */
+/* Count a received operation if its immediate data is the next number. */
+void kb_hear(struct kb_run *run, struct kb_qp *qp, const struct ibv_wc *wc);
 /* Client, when all atomic operations are complete: check the value that the last one returned. */
 void kb_check_values(const struct kb_run *run);
 /* Server: a note has arrived. Send the server's own count. */

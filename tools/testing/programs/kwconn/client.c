@@ -93,7 +93,7 @@ static void connect_now(struct kn_conn *c)
 		finish_client(c, strerror(errno), -errno);
 }
 
-void kn_client_event(const struct kwcm_event *ev)
+static void client_event(const struct kwcm_event *ev)
 {
 	struct kn_conn *c = ev->id->context;
 
@@ -128,7 +128,7 @@ void kn_client_event(const struct kwcm_event *ev)
 	}
 }
 
-void kn_client_received(struct kn_conn *c)
+static void client_received(struct kn_conn *c)
 {
 	if (kw_check(c->buf + KN_MSG_LEN, KN_MSG_LEN, c->key, 0) != KN_MSG_LEN)
 		kw_die(KW_MISMATCH, "mismatch: the echo is not what was sent");
@@ -166,7 +166,7 @@ static unsigned int busy(void)
 }
 
 /* Option -i, after SIGUSR1: send one more message, and then disconnect. */
-void kn_wake_up(struct kn_conn *c)
+static void wake_up(struct kn_conn *c)
 {
 	static bool done;
 
@@ -180,6 +180,7 @@ void kn_wake_up(struct kn_conn *c)
 
 void kn_run_client(void)
 {
+	static const struct kn_side side = { client_event, client_received };
 	struct rdma_event_channel *ch = rdma_create_event_channel();
 	struct rdma_addrinfo hints = { .ai_port_space = RDMA_PS_TCP }, *ai;
 
@@ -192,7 +193,9 @@ void kn_run_client(void)
 			break;
 		if (kn_opt.hold && !kn_released && kn_count.echoed == kn_opt.cycles)
 			release();
-		kn_one_round(ch);
+		kn_one_round(ch, &side);
+		if (kn_go_on)
+			wake_up(&kn_conns[0]);
 	}
 	rdma_freeaddrinfo(ai);
 	kn_close_device();

@@ -90,19 +90,21 @@ struct rdma_conn_param kn_conn_param(uint64_t key);
 void kn_check_data(const struct kwcm_event *ev, uint64_t key);
 void kn_close_device(void);
 
-/* Functions of client.c */
-void kn_run_client(void);
-void kn_client_event(const struct kwcm_event *ev);
-void kn_client_received(struct kn_conn *c);
-/* SIGUSR1 has arrived: see option -i. */
-void kn_wake_up(struct kn_conn *c);
-
-/* Functions of server.c */
-void kn_run_server(void);
-void kn_server_event(const struct kwcm_event *ev);
-void kn_server_received(struct kn_conn *c);
+/**
+ * struct kn_side - what client and server do differently in the loop
+ * @event: handle a connection event
+ * @received: a message of this connection has arrived
+ */
+struct kn_side {
+	void (*event)(const struct kwcm_event *ev);
+	void (*received)(struct kn_conn *c);
+};
 
 /* loop.c: wait for events and messages for a while, and handle those that come */
-void kn_one_round(struct rdma_event_channel *ch);
+void kn_one_round(struct rdma_event_channel *ch, const struct kn_side *side);
+
+/* client.c, server.c */
+void kn_run_client(void);
+void kn_run_server(void);
 
 #endif /* KWCONN_H */

@@ -9,7 +9,7 @@
 #include <poll.h>
 #include <string.h>
 
-static void completions(void)
+static void completions(const struct kn_side *side)
 {
 	struct ibv_cq *which;
 	struct ibv_wc wc;
@@ -25,7 +25,7 @@ static void completions(void)
 		c = &kn_conns[wc.wr_id % kn_slots];
 		if (wc.status != IBV_WC_SUCCESS || !(wc.opcode & IBV_WC_RECV) || !c->id)
 			continue;
-		kn_opt.client ? kn_client_received(c) : kn_server_received(c);
+		side->received(c);
 	}
 }
 
@@ -50,7 +50,7 @@ static void check_limits(void)
 			       kn_count.established + kn_count.refused, kn_opt.cycles);
 }
 
-void kn_one_round(struct rdma_event_channel *ch)
+void kn_one_round(struct rdma_event_channel *ch, const struct kn_side *side)
 {
 	struct pollfd fds[2] = {
 		{ .fd = ch->fd, .events = POLLIN },
@@ -61,10 +61,8 @@ void kn_one_round(struct rdma_event_channel *ch)
 	poll(fds, 2, 200);
 	/* Messages first: a disconnect event frees the connection they belong to. */
 	if (fds[1].revents & POLLIN)
-		completions();
+		completions(side);
 	if ((fds[0].revents & POLLIN) && !kwcm_next(ch, 0, &ev))
-		kn_opt.client ? kn_client_event(&ev) : kn_server_event(&ev);
-	if (kn_go_on)
-		kn_wake_up(&kn_conns[0]);
+		side->event(&ev);
 	check_limits();
 }

@@ -30,7 +30,7 @@ static void server_request(const struct kwcm_event *ev)
 	}
 }
 
-void kn_server_event(const struct kwcm_event *ev)
+static void server_event(const struct kwcm_event *ev)
 {
 	struct kn_conn *c = ev->id->context;
 
@@ -58,7 +58,7 @@ void kn_server_event(const struct kwcm_event *ev)
 	}
 }
 
-void kn_server_received(struct kn_conn *c)
+static void server_received(struct kn_conn *c)
 {
 	kn_count.received++;
 	kw_debug("message %u", kn_count.received);
@@ -74,12 +74,13 @@ void kn_server_received(struct kn_conn *c)
 
 void kn_run_server(void)
 {
+	static const struct kn_side side = { server_event, server_received };
 	struct rdma_cm_id *listener = kwcm_listen_with(kn_opt.addr, kn_opt.port, 1024, kn_opt.tos,
 							kn_opt.ipv4_too);
 	struct kn_conn *c;
 
 	while (!kn_stop)
-		kn_one_round(listener->channel);
+		kn_one_round(listener->channel, &side);
 	for (c = kn_conns; c < kn_conns + kn_slots; c++)
 		if (c->id)
 			kn_drop(c);

@@ -43,8 +43,8 @@ static void armed_is(struct kwe_end *e, unsigned int limit)
 	int ret = ibv_query_srq(e->srq, &a);
 
 	/*
-	 * libsiw (the user library of the siw driver) cannot query a shared receive queue. Then
-	 * only the event shows that the limit is set.
+	 * libsiw cannot query a shared receive queue. Then only the event shows that the limit is
+	 * set.
 	 */
 	if (ret == EOPNOTSUPP || ret == ENOSYS)
 		return;

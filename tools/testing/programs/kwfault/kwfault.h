@@ -26,6 +26,11 @@ void kf_init(void);
 void kf_arm(unsigned int n);
 /* Let no more allocations of this thread fail. Return: true if one has failed. */
 bool kf_disarm(void);
+/*
+ * Command "nth": run a command with its @n-th allocation failing, and say whether there was such a
+ * one. Return: the command's status.
+ */
+int kf_run_nth(unsigned int n, char **command);
 
 /* Command "verbs": each verb by itself. Return: number of wrong outcomes. */
 unsigned int kf_verbs(const char *addr, const char *port, unsigned int large);
@@ -41,13 +46,14 @@ unsigned int kf_connect(const char *addr, const char *port, unsigned int cycles,
 unsigned int kf_accept(const char *addr, const char *port);
 
 /*
- * Commands "lost-kick" and "bad-crc": one fault at one of the driver's own fault points, which have
- * files below @debugfs. Return: number of wrong outcomes.
+ * Commands "lost-kick" and "bad-crc": one fault, which "kwarpctl fault" injects. Return: number of
+ * wrong outcomes.
  */
-unsigned int kf_lost_kick(const char *addr, const char *port, const char *debugfs);
-unsigned int kf_bad_crc(const char *addr, const char *port, const char *debugfs);
+unsigned int kf_lost_kick(const char *addr, const char *port);
+unsigned int kf_bad_crc(const char *addr, const char *port);
 
-/* Print the results of one kind of call, and add them to the total. */
+/* Print the results of one kind of call, and add them to kf_sum. */
 void kf_report(const char *what, const struct kf_count *c);
+extern struct kf_count kf_sum;
 
 #endif /* KWFAULT_H */

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwfault is a test program that makes operations of the kernel fail. This file: it enables one of
- * the driver's own fault points, for one fault, and checks the effect. The point is enabled after
- * the connection exists, because connecting sends FPDUs, too.
+ * kwfault is a test program that makes operations of the kernel fail. This file: it injects one
+ * fault that is for kwarp's own developers, and checks the effect. The rule is added after the
+ * connection exists, because connecting sends FPDUs, too.
  */
 #include "kwcm.h"
 #include "kwfault.h"
 #include "kwtest.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,24 +21,14 @@
 /* A Send whose doorbell is lost must not complete within this time, in milliseconds. */
 #define DEAF_MS		300
 
-static const char *dir;
-
-static void set_attribute(const char *point, const char *name, const char *value)
+static void once(const char *kind)
 {
-	char path[256];
-	int fd;
+	char command[100];
 
-	snprintf(path, sizeof(path), "%s/kwarp/%s/%s", dir, point, name);
-	fd = open(path, O_WRONLY);
-	if (fd < 0 || write(fd, value, strlen(value)) < 0)
-		kw_die(KW_SETUP, "cannot set %s: %s", path, strerror(errno));
-	close(fd);
-}
-
-static void once(const char *point)
-{
-	set_attribute(point, "times", "1");
-	set_attribute(point, "probability", "100");
+	snprintf(command, sizeof(command), "kwarpctl fault add %s --times 1 --pid %d", kind,
+		 (int)getpid());
+	if (system(command))
+		kw_die(KW_SETUP, "'%s' fails", command);
 }
 
 struct link {
@@ -115,21 +105,20 @@ static bool next(struct link *l, int ms, struct ibv_wc *wc)
 }
 
 /*
- * The fault point "lost_kick" makes one doorbell have no effect. No timer sends the request later,
- * because without the fault point a doorbell cannot get lost: it is a system call. The next
+ * The fault "lost-kick" makes one doorbell have no effect. No timer sends the request later,
+ * because without the fault a doorbell cannot get lost: it is a system call. The next
  * doorbell has to send both requests, in their order.
  */
-unsigned int kf_lost_kick(const char *addr, const char *port, const char *debugfs)
+unsigned int kf_lost_kick(const char *addr, const char *port)
 {
 	static const uint64_t order[] = { 2, 3 };
 	unsigned int i, sent = 0, wrong = 0;
 	struct link l = { 0 };
 	struct ibv_wc wc;
 
-	dir = debugfs;
 	set_up(&l, addr, port);
 	kw_fill(l.buf, MSG_LEN, 7, 0);
-	once("lost_kick");
+	once("lost-kick");
 	post_one(&l, IBV_WR_SEND, 2);
 	if (next(&l, DEAF_MS, &wc))
 		kw_die(KW_MISMATCH, "FAILED: the doorbell was heard");
@@ -148,18 +137,17 @@ unsigned int kf_lost_kick(const char *addr, const char *port, const char *debugf
 }
 
 /*
- * The fault point "bad_crc" makes the device send a wrong CRC. The peer has to answer with a
+ * The fault "bad-crc" makes the device send a wrong CRC. The peer has to answer with a
  * Terminate message, whose code is in the completions of flushed requests.
  */
-unsigned int kf_bad_crc(const char *addr, const char *port, const char *debugfs)
+unsigned int kf_bad_crc(const char *addr, const char *port)
 {
 	unsigned int wrong = 0;
 	struct link l = { 0 };
 	struct ibv_wc wc;
 
-	dir = debugfs;
 	set_up(&l, addr, port);
-	once("bad_crc");
+	once("bad-crc");
 	post_one(&l, IBV_WR_SEND, 2);
 	do {
 		if (!next(&l, CONNECT_MS, &wc))

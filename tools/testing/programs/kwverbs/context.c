@@ -109,7 +109,7 @@ static int multicast(struct kv_env *e)
 
 /* ------------------------------------------------------------------- mappings */
 
-#define MOST_OFFSET	256
+#define MOST_OFFSET	512
 #define MOST_PAGES	64
 
 static bool maps(int fd, unsigned int pgoff, unsigned int pages)

@@ -7,8 +7,7 @@
  *
  * The program connects to a kwconn server. -k names a case that the device is known to get wrong:
  * the case is tried and reported, but does not count. With -o no wrong work requests are posted,
- * because libsiw (the user library of the siw driver) does not check work requests, so each wrong
- * one would end the connection.
+ * because libsiw does not check work requests, so each wrong one would end the connection.
  */
 #include "kwverbs.h"
 
@@ -22,16 +21,6 @@
 
 static const char *known[MAX_KNOWN];
 static unsigned int n_known, n_ok, n_failed, n_skipped;
-
-bool kv_completion(struct kv_env *e, struct ibv_wc *wc)
-{
-	int64_t until = kw_now_ms() + 2000;
-
-	while (kw_now_ms() < until)
-		if (ibv_poll_cq(e->cq, 1, wc) > 0)
-			return true;
-	return false;
-}
 
 static bool is_known(const char *name)
 {

@@ -10,6 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool kv_completion(struct kv_env *e, struct ibv_wc *wc)
+{
+	int64_t until = kw_now_ms() + 2000;
+
+	while (kw_now_ms() < until)
+		if (ibv_poll_cq(e->cq, 1, wc) > 0)
+			return true;
+	return false;
+}
+
 #define MANY_SGES	64
 #define ECHO_LEN	64	/* length of a message that the server kwconn echoes */
 

@@ -66,9 +66,8 @@ struct ibv_qp_init_attr kv_good_qp(struct kv_env *e)
 }
 
 /*
- * Destroy a completion queue that a queue pair uses. It is a new queue, not e->cq: libsiw (the user
- * library of the siw driver) unmaps a queue before the kernel refuses to destroy it, so the queue
- * cannot be used afterwards.
+ * Destroy a completion queue that a queue pair uses. It is a new queue, not e->cq: libsiw unmaps a
+ * queue before the kernel refuses to destroy it, so the queue cannot be used afterwards.
  */
 static int cq_ignore_overrun(struct kv_env *e)
 {
@@ -222,24 +221,6 @@ static int qp_modify_unknown(struct kv_env *e)
 	return modify_idle_qp(e, &a, IBV_QP_STATE | 1 << 30);
 }
 
-static int qp_reads_out(struct kv_env *e)
-{
-	struct ibv_qp_attr a = { .max_rd_atomic = e->attr.max_qp_init_rd_atom + 1 };
-
-	if (e->attr.max_qp_init_rd_atom >= UINT8_MAX)
-		return KV_SKIP;
-	return modify_idle_qp(e, &a, IBV_QP_MAX_QP_RD_ATOMIC);
-}
-
-static int qp_reads_in(struct kv_env *e)
-{
-	struct ibv_qp_attr a = { .max_dest_rd_atomic = e->attr.max_qp_rd_atom + 1 };
-
-	if (e->attr.max_qp_rd_atom >= UINT8_MAX)
-		return KV_SKIP;
-	return modify_idle_qp(e, &a, IBV_QP_MAX_DEST_RD_ATOMIC);
-}
-
 /*
  * Check that the device does not promise to place the octets of a message in order: in iWARP, when
  * the last octet is there, others may still be missing.
@@ -280,8 +261,6 @@ const struct kv_case kv_queue_cases[] = {
 	{ "qp-to-rts", qp_to_rts, { EINVAL, ENOTCONN } },
 	{ "qp-to-nowhere", qp_to_nowhere, { EINVAL } },
 	{ "qp-modify-unknown", qp_modify_unknown, { EINVAL, EOPNOTSUPP } },
-	{ "qp-reads-out", qp_reads_out, { EINVAL } },
-	{ "qp-reads-in", qp_reads_in, { EINVAL } },
 	{ "qp-data-in-order", data_in_order, { 0 } },
 	{ 0 }
 };

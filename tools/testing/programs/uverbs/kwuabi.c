@@ -28,7 +28,6 @@
 #define CANARY		0xa5
 #define BUF_LEN		8192
 #define EX(cmd)		((cmd) | IB_USER_VERBS_CMD_FLAG_EXTENDED)
-#define BUF(x)		((struct kwu_buf){ &(x), sizeof(x) })
 
 static const char *dev;
 static unsigned int n_ok, n_failed;
@@ -65,7 +64,7 @@ static void destroy(uint32_t cmd, uint32_t handle)
 	struct { uint64_t response; uint32_t handle, rsvd; } with_answer = { .handle = handle };
 	struct { uint32_t handle; } plain = { handle };
 	uint8_t out[8];
-	struct kwu_call c = { .cmd = cmd, .in = BUF(with_answer) };
+	struct kwu_call c = { .cmd = cmd, .in = KWU_BUF(with_answer) };
 	int rv;
 
 	if (cmd == IB_USER_VERBS_CMD_DESTROY_CQ)
@@ -75,7 +74,7 @@ static void destroy(uint32_t cmd, uint32_t handle)
 	else if (cmd == IB_USER_VERBS_CMD_DESTROY_SRQ)
 		c.out = (struct kwu_buf){ out, sizeof(struct ib_uverbs_destroy_srq_resp) };
 	else
-		c.in = BUF(plain);
+		c.in = KWU_BUF(plain);
 	rv = kwu_invoke(fd, &c);
 	if (rv)
 		kw_die(KW_MISMATCH, "FAILED: an object stays (%u): %s", cmd, strerror(rv));
@@ -304,6 +303,8 @@ static int context(const void *req, size_t len, void *resp, size_t room)
 	return rv;
 }
 
+#define FEATURES (KWARP_FEATURE_RFC7306 | KWARP_FEATURE_SEND_IMM)
+
 static const struct version_case {
 	const char *what;
 	struct kwarp_alloc_ucontext_req req;
@@ -320,10 +321,13 @@ static const struct version_case {
 	{ "a provider to come", { 1, 1000, 0 }, 16, KWARP_ABI_MAX, 0 },
 	{ "a feature", { KWARP_ABI_MIN, KWARP_ABI_MAX, KWARP_FEATURE_RFC7306 }, 16,
 	  KWARP_ABI_MAX, KWARP_FEATURE_RFC7306 },
-	{ "features that nobody knows", { KWARP_ABI_MIN, KWARP_ABI_MAX, ~KWARP_FEATURE_RFC7306 },
+	/* It is in the answer if the knob strict is on. */
+	{ "strict mode", { KWARP_ABI_MIN, KWARP_ABI_MAX, KWARP_FEATURE_STRICT }, 16,
+	  KWARP_ABI_MAX, 0 },
+	{ "features that nobody knows", { KWARP_ABI_MIN, KWARP_ABI_MAX, ~FEATURES },
 	  16, KWARP_ABI_MAX, 0 },
 	{ "all features", { KWARP_ABI_MIN, KWARP_ABI_MAX, UINT64_MAX }, 16, KWARP_ABI_MAX,
-	  KWARP_FEATURE_RFC7306 },
+	  FEATURES },
 	{ "without features", { KWARP_ABI_MIN, 1000, 0 }, 8, KWARP_ABI_MAX, 0 },
 	{ "only newer ones", { KWARP_ABI_MAX + 1, 1000, 0 }, 16, 0, 0 },
 	{ "only older ones", { 1, KWARP_ABI_MIN - 1, 0 }, 16, 0, 0 },

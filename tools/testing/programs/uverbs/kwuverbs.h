@@ -19,6 +19,9 @@ struct kwu_buf {
 	size_t len;
 };
 
+#define KWU_BUF(x)	((struct kwu_buf){ &(x), sizeof(x) })
+#define KWU_NONE	((struct kwu_buf){ NULL, 0 })
+
 /**
  * struct kwu_call - one command, which has a part for the RDMA core and a part for the driver
  * @cmd: IB_USER_VERBS_CMD_*, with or without IB_USER_VERBS_CMD_FLAG_EXTENDED

@@ -2,9 +2,6 @@
 /*
  * kwrawpeer: cases. Atomic operations (RFC 7306 section 5) that the device carries out as
  * responder: their results, and their order among other messages.
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
  */
 #include "runner/atomic.h"
 #include "runner/control.h"

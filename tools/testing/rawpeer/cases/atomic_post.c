@@ -2,9 +2,6 @@
 /*
  * kwrawpeer: cases. Atomic operations (RFC 7306 section 5) that the consumer posts, so that the
  * device is the requester.
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
  */
 #include "runner/atomic.h"
 #include "runner/start.h"

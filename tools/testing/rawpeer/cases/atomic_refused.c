@@ -2,9 +2,6 @@
 /*
  * kwrawpeer: cases. Atomic operations (RFC 7306 section 8) that the device refuses as responder,
  * and the Terminates about them.
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
  */
 #include "runner/atomic.h"
 #include "runner/start.h"

@@ -2,9 +2,6 @@
 /*
  * kwrawpeer: cases. How connections end: by a FIN, a reset, a disconnect of the consumer, or a
  * Terminate.
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
  */
 #include "runner/case.h"
 

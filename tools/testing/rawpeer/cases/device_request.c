@@ -2,9 +2,6 @@
 /*
  * kwrawpeer: cases. The Requests of the device, octet by octet: the first one, of revision 2, and
  * the second one, of revision 1, for a peer that does not know revision 2 (RFC 6581 section 10).
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
  */
 #include "runner/control.h"
 #include "runner/responder.h"

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * kwrawpeer: cases. FPDUs (RFC 5044) with right and wrong length, pad, CRC and markers.
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
- */
+/* kwrawpeer: cases. FPDUs (RFC 5044) with right and wrong length, pad, CRC and markers. */
 #include "runner/start.h"
 
 #include <string.h>

@@ -2,9 +2,6 @@
 /*
  * kwrawpeer: cases. Immediate Data (RFC 7306 section 6) that the device receives. The length in a
  * completion of Immediate Data is that of the RDMA Write message before it.
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
  */
 #include "runner/start.h"
 

@@ -2,9 +2,6 @@
 /*
  * kwrawpeer: cases. Immediate Data (RFC 7306 section 6) that the device sends after the Write of
  * the same request.
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
  */
 #include "runner/start.h"
 

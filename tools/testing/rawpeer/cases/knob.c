@@ -3,9 +3,6 @@
  * kwrawpeer: cases. The administrator changes a knob, a setting of the device in sysfs, while a
  * connection exists: that connection keeps what its two ends have agreed on, and the next one has
  * the new value.
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
  */
 #include "runner/atomic.h"
 #include "runner/control.h"
@@ -178,11 +175,106 @@ static void rfc7306_changes(struct rp *r)
 	rp_ctl("knob rfc7306 on");
 }
 
+/* ----------------------------------------------------------------- long frames */
+
+/* STag and TO of an announcement (Documentation/protocol.rst), and its bit for long FPDUs. */
+#define ANNOUNCE_STAG	1
+#define ANNOUNCE_TO	0x6b77617270000000ULL
+#define ANNOUNCE_LONG	1ULL
+
+/* Length of a Send that needs several segments of this MTU. */
+#define SEVERAL		9000
+
+/* Receive a segment from the device. Return its octets of payload. */
+static size_t get_seg(struct rp *r, struct kwraw_seg *seg)
+{
+	static uint8_t ulpdu[KWRAW_ULPDU_MAX];
+	size_t len = 0, hdr;
+	enum kwraw_got how = kwraw_recv_fpdu(&r->c, ulpdu, &len, rp_soon());
+
+	hdr = how == KWRAW_GOT_FPDU ? kwraw_seg_decode(ulpdu, len, seg) : 0;
+	if (!hdr)
+		rp_fail(r, "%s came, must be a segment", kwraw_got_name(how));
+	return len - hdr;
+}
+
+/* Check that the device announces that it accepts long FPDUs. */
+static void see_announcement(struct rp *r)
+{
+	struct kwraw_seg seg = { };
+	size_t len = get_seg(r, &seg);
+
+	if (!r->failed && (seg.opcode != KWRAW_WRITE || len || seg.stag != ANNOUNCE_STAG ||
+			   seg.to != (ANNOUNCE_TO | ANNOUNCE_LONG)))
+		rp_fail(r, "opcode %u, STag %x, TO %llx, %zu octets came, must be an announcement",
+			seg.opcode, seg.stag, (unsigned long long)seg.to, len);
+}
+
+/* Let the consumer send a message. Return the number of segments that it comes in. */
+static unsigned int segments_of_send(struct rp *r)
+{
+	const struct rp_step post = { RP_POST, .verb = IBV_WR_SEND, .at = KWT_SRC, .len = SEVERAL };
+	const struct rp_step done = { RP_WC, .wr = 100, .wc = IBV_WC_SEND };
+	struct kwraw_seg seg = { };
+	unsigned int segments = 0;
+	size_t len = 0;
+
+	rp_steps(r, (const struct rp_step []){ post, { .what = RP_DONE } });
+	while (!r->failed && !seg.last) {
+		len += get_seg(r, &seg);
+		segments++;
+	}
+	if (!r->failed && (seg.opcode != KWRAW_SEND || len != SEVERAL))
+		rp_fail(r, "opcode %u, %zu octets came", seg.opcode, len);
+	rp_steps(r, (const struct rp_step []){ done, { .what = RP_DONE } });
+	return segments;
+}
+
+/*
+ * Make a connection whose first FPDU is a Write of no octets with this STag and TO. Only if that is
+ * an announcement, the device announces, too, and sends FPDUs that are longer than a TCP segment.
+ */
+static void first_write(struct rp *r, uint32_t stag, uint64_t to, bool is_long)
+{
+	struct rp_step first = { RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .to = to };
+	unsigned int segments;
+	bool several;
+
+	if (r->failed || !rp_open(r))
+		return;
+	first.stag_x = r->region[KWT_RW].stag ^ stag;
+	rp_seg(r, &first);
+	if (is_long)
+		see_announcement(r);
+	segments = segments_of_send(r);
+	several = segments > 1;
+	if (!r->failed && is_long == several)
+		rp_fail(r, "STag %x, TO %llx: a Send of %u octets came in %u segments", stag,
+			(unsigned long long)to, SEVERAL, segments);
+	rp_again(r, "announcement", (int)(to & 0xffff));
+}
+
+/* A Write of no octets has any STag and TO, and no effect but that of an announcement. */
+static void long_fpdus(struct rp *r)
+{
+	set_knob(r, "long_frames", true);
+	first_write(r, ANNOUNCE_STAG, ANNOUNCE_TO | ANNOUNCE_LONG, true);
+	first_write(r, ANNOUNCE_STAG, ANNOUNCE_TO | 0xffffff, true);
+	first_write(r, ANNOUNCE_STAG, ANNOUNCE_TO | 0xfffffe, false);
+	first_write(r, ANNOUNCE_STAG, ANNOUNCE_TO, false);
+	first_write(r, ANNOUNCE_STAG, ANNOUNCE_LONG, false);
+	first_write(r, ANNOUNCE_STAG, (ANNOUNCE_TO ^ 1ULL << 63) | ANNOUNCE_LONG, false);
+	first_write(r, 0, ANNOUNCE_TO | ANNOUNCE_LONG, false);
+	rp_ctl("knob long_frames off");
+}
+
 const struct rp_case rp_cases_knob[] = {
 	{ .name = "knob-crc", .ids = "5044-4.4-9 5044-4.4-10 5044-4.4-4",
 	  .role = RP_BOTH, .crc = true, .recvs = { 2000, 2000 }, .run = crc_changes },
 	{ .name = "knob-markers", .ids = "5044-7.1.1-5 5044-7.1.1-6 5044-7.1.1-7",
 	  .role = RP_BOTH, .no_markers = true, .recvs = { 2000, 2000 }, .run = markers_change },
+	{ .name = "knob-long-frames", .ids = "5041-5.2-14",
+	  .role = RP_INIT, .no_markers = true, .run = long_fpdus },
 	{ .name = "knob-rfc7306", .ids = "7306-1.1-4 7306-10.2-1",
 	  .role = RP_BOTH, .run = rfc7306_changes },
 	{ .name = NULL }

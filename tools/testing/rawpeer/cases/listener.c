@@ -2,9 +2,6 @@
 /*
  * kwrawpeer: cases. A listener with connections in all states of the startup: they do not prevent
  * others, and they end with the listener.
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
  */
 #include "runner/control.h"
 #include "runner/initiator.h"

@@ -5,9 +5,6 @@
  * while the device reads them.
  *
  * Such connections may end, but the device must still serve other connections.
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
  */
 #define _GNU_SOURCE
 #include "runner/control.h"

@@ -2,9 +2,6 @@
 /*
  * kwrawpeer: cases. Sends and Writes that the consumer posts: the octets that the device sends
  * (RFC 5040 section 5), and requests that name memory which they may not name.
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
  */
 #include "runner/case.h"
 

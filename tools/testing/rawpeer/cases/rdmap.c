@@ -2,9 +2,6 @@
 /*
  * kwrawpeer: cases. RDMAP headers (RFC 5040) with wrong versions, wrong opcodes, and opcodes on
  * wrong queues.
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
  */
 #include "runner/case.h"
 

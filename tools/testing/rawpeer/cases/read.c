@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * kwrawpeer: cases. RDMA Reads by the raw peer: the device is the source of the data.
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
- */
+/* kwrawpeer: cases. RDMA Reads by the raw peer: the device is the source of the data. */
 #include "runner/start.h"
 
 #include <endian.h>

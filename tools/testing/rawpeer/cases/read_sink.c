@@ -2,9 +2,6 @@
 /*
  * kwrawpeer: cases. RDMA Reads by the consumer: the device is the sink of the data, which the raw
  * peer sends.
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
  */
 #include "runner/case.h"
 

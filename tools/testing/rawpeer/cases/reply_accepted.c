@@ -2,9 +2,6 @@
 /*
  * kwrawpeer: cases. Replies that the device accepts: reserved bits, private data, CRC, markers, and
  * what comes with the Reply or waits for it (RFC 5044 section 7.1).
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
  */
 #include "runner/responder.h"
 

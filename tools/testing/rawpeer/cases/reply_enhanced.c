@@ -2,9 +2,6 @@
 /*
  * kwrawpeer: cases. Enhanced startup (RFC 6581) with the raw peer as Responder: IRD and ORD, and
  * the form of the RTR, which is the FPDU that the device, as Initiator, sends first.
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
  */
 #include "runner/control.h"
 #include "runner/responder.h"
@@ -89,14 +86,14 @@ static void rtr_forms(struct rp *r)
 
 /*
  * Try values of ORD in the Reply. The consumer has asked for an IRD of 4; the device can raise that
- * to its limit of 128, but not beyond (then a Terminate with error 2/0/6 has to come). 0x3fff says
+ * to its limit of 255, but not beyond (then a Terminate with error 2/0/6 has to come). 0x3fff says
  * that the Responder does not negotiate its ORD.
  */
 static void depths_in(struct rp *r)
 {
 	static const struct { uint16_t ord, term; } t[] = {
-		{ 0, 0 }, { 4, 0 }, { 5, 0 }, { 128, 0 }, { 0x3fff, 0 },
-		{ 129, 0x2006 }, { 0x3ffe, 0x2006 },
+		{ 0, 0 }, { 4, 0 }, { 5, 0 }, { 255, 0 }, { 0x3fff, 0 },
+		{ 256, 0x2006 }, { 0x3ffe, 0x2006 },
 	};
 	struct kwraw_mpa m;
 	size_t i;

@@ -2,9 +2,6 @@
 /*
  * kwrawpeer: cases. Replies after which there is no connection: wrong ones, and those that reject
  * (RFC 5044 section 7.1, RFC 6581).
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
  */
 #include "runner/responder.h"
 

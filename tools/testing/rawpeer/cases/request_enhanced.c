@@ -2,9 +2,6 @@
 /*
  * kwrawpeer: cases. Enhanced startup (RFC 6581) with the raw peer as Initiator: IRD and ORD, and
  * the RTR, which is the first FPDU of an Initiator that has set flag A.
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
  */
 #include "runner/control.h"
 #include "runner/initiator.h"
@@ -24,8 +21,8 @@ static void depths(struct rp *r)
 		{ 16, 8, 8, 16, 8, 16 },
 		{ 1, 1, 4, 4, 1, 1 },
 		{ 0, 0, 4, 4, 0, 0 },
-		{ 16, 200, 128, 4, 128, 4 },
-		{ 0x3ffe, 0x3ffe, 128, 4, 128, 4 },
+		{ 16, 200, 128, 4, 200, 4 },
+		{ 0x3ffe, 0x3ffe, 128, 4, 255, 4 },
 		{ 0x3fff, 8, 8, 4, 8, 0x3fff },
 		{ 16, 0x3fff, 8, 4, 0x3fff, 4 },
 		{ 0x3fff, 0x3fff, 4, 4, 0x3fff, 0x3fff },

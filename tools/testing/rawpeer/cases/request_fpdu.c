@@ -2,9 +2,6 @@
 /*
  * kwrawpeer: cases. FPDUs after a startup with the raw peer as Initiator: who sends first, CRC,
  * markers, and the longest segment (MULPDU).
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
  */
 #include "runner/control.h"
 #include "runner/initiator.h"

@@ -2,9 +2,6 @@
 /*
  * kwrawpeer: cases. Requests that the device refuses: the connection ends, and the consumer, which
  * listens, gets no event (RFC 5044 section 7.1, RFC 6581).
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
  */
 #include "runner/control.h"
 #include "runner/initiator.h"

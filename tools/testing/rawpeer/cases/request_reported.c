@@ -2,9 +2,6 @@
 /*
  * kwrawpeer: cases. Requests that the device reports to the consumer, which accepts or rejects
  * them: revisions, flags, private data (RFC 5044 section 7.1).
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
  */
 #include "runner/control.h"
 #include "runner/initiator.h"

@@ -2,9 +2,6 @@
 /*
  * kwrawpeer: cases. Tagged segments that the device receives (DDP, RFC 5041), most of them of RDMA
  * Writes.
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
  */
 #include "runner/case.h"
 

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * kwrawpeer: cases. Terminates that the device receives (RFC 5040 section 4.8).
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
- */
+/* kwrawpeer: cases. Terminates that the device receives (RFC 5040 section 4.8). */
 #include "runner/case.h"
 
 const struct rp_case rp_cases_terminate[] = {

@@ -6,9 +6,6 @@
  *
  * While the window is bound, the consumer cannot deregister the region (step RP_BUSY). By this step
  * the cases show that a refused message has not invalidated the window.
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
  */
 #include "runner/control.h"
 #include "runner/start.h"

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * kwrawpeer: macros that the cases of atomic operations (RFC 7306) share.
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
- */
+/* kwrawpeer: macros that the cases of atomic operations (RFC 7306) share. */
 #ifndef RAWPEER_ATOMIC_H
 #define RAWPEER_ATOMIC_H
 

@@ -7,11 +7,12 @@
  * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
  * program on the device under test.
  *
- *   runner/run.c        options, list, runs, verdicts
+ *   runner/groups.c     list of all cases, runs of them
+ *   runner/report.c     what all runs share; failures, known differences
  *   runner/start.c      startup: connections in full operation
  *   runner/initiator.c  startups with a Request that the case chooses
  *   runner/responder.c  startups with a Reply that the case chooses
- *   runner/step.c       steps that do something
+ *   runner/steps.c      steps that do something
  *   runner/expect.c     steps that wait for an answer
  *   runner/control.c    control channel to the consumer
  *   runner/mutate.c     connections with mutated streams

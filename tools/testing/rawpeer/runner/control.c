@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * kwrawpeer: the control channel to the consumer (kwtarget). Its commands are in
- * target/kwtarget.h.
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
+ * target/places.h.
  */
 #include "runner/control.h"
 #include "runner/run.h"

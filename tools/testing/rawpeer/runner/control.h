@@ -2,7 +2,7 @@
 /*
  * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
  * program on the device under test. This file: the control channel between the two, on which the
- * raw peer sends the commands of target/kwtarget.h.
+ * raw peer sends the commands of target/places.h.
  */
 #ifndef RAWPEER_CONTROL_H
 #define RAWPEER_CONTROL_H

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * kwrawpeer: steps that wait for an answer and compare every octet of it.
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
- */
+/* kwrawpeer: steps that wait for an answer and compare every octet of it. */
 #include "runner/control.h"
 #include "runner/run.h"
 
@@ -210,6 +205,15 @@ static void expect_atomic_request(struct rp *r, const struct rp_step *s, size_t 
 		};
 }
 
+/* Eight octets as a number in the byte order of this host, which the consumer's host has, too. */
+static uint64_t number_in(const uint8_t *octets)
+{
+	uint64_t word;
+
+	memcpy(&word, octets, sizeof(word));
+	return word;
+}
+
 static void expect_atomic_response(struct rp *r, const struct rp_step *s, size_t hdr)
 {
 	struct rp_atomics *ours = &r->our_atomics;
@@ -218,7 +222,7 @@ static void expect_atomic_response(struct rp *r, const struct rp_step *s, size_t
 
 	if (s->hit) {		/* what the raw peer sent last comes back */
 		kw_fill(sent, sizeof(sent), RP_PAYLOAD_KEY, r->pos - sizeof(sent));
-		word = rp_word(sent);
+		word = number_in(sent);
 	}
 	kwraw_value_encode(ours->a[ours->head++ % RP_READS].id, word, octets);
 	same_rdmap(r, "Atomic Response", octets, hdr, sizeof(octets));

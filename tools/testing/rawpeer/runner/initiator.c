@@ -2,9 +2,6 @@
 /*
  * kwrawpeer: startups in which the raw peer is the Initiator: a Request, the Reply that has to
  * come, and a first exchange of messages.
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
  */
 #include "runner/initiator.h"
 #include "runner/control.h"

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * kwrawpeer: functions for cases in which the raw peer is the Initiator of the startup.
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
- */
+/* kwrawpeer: functions for cases in which the raw peer is the Initiator of the startup. */
 #ifndef RAWPEER_INITIATOR_H
 #define RAWPEER_INITIATOR_H
 

@@ -4,9 +4,6 @@
  * the startup frame; or, in the stream of FPDUs after it, fields of a segment, any octets, the
  * order, or the end (enum rp_change). After any change, the device sends only well-formed FPDUs,
  * the connection ends, each request completes once, and memory that no peer may write is unchanged.
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
  */
 #include "runner/control.h"
 #include "runner/start.h"

@@ -2,9 +2,6 @@
 /*
  * kwrawpeer: startups in which the raw peer is the Responder: the consumer's Request, a Reply,
  * the RTR that has to come, and a first exchange of messages.
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
  */
 #include "runner/responder.h"
 #include "runner/control.h"

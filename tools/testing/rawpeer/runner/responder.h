@@ -2,9 +2,6 @@
 /*
  * kwrawpeer: functions for cases in which the raw peer is the Responder of the startup. The RTR
  * (RFC 6581 section 9.2) is the FPDU that the device, as Initiator, sends first.
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
  */
 #ifndef RAWPEER_RESPONDER_H
 #define RAWPEER_RESPONDER_H

@@ -2,9 +2,6 @@
 /*
  * kwrawpeer: a run, which is one execution of a case, and what all runs share: addresses, time
  * limits, verdicts.
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
  */
 #ifndef RAWPEER_RUN_H
 #define RAWPEER_RUN_H
@@ -18,12 +15,16 @@
  * @own, @own_port: where the raw peer listens; @listener: socket that listens there
  * @prompt_ms: time limit for what has to happen at once; @slow: factor on all time limits
  * @want_crc, @want_markers: the raw peer asks for CRC, for markers, at startup
+ * @whole: -w, @quick: how often -q was given: see kwrawpeer.c
+ * @seed: decides where writes are cut
  */
 struct rp_where {
 	const char *addr, *port, *control, *own, *own_port;
 	int listener;
 	int prompt_ms, slow;
-	bool want_crc, want_markers;
+	bool want_crc, want_markers, whole;
+	unsigned int quick;
+	uint64_t seed;
 };
 
 extern struct rp_where rp_where;
@@ -123,15 +124,23 @@ struct rp {
 /* Seed from which kw_fill() makes the endless octets that the raw peer sends as payload. */
 #define RP_PAYLOAD_KEY	0xf00d
 
-/* True if @command is one that works on cases, which rp_main() runs: list, run, or mutate. */
-bool rp_knows(const char *command);
-int rp_main(int argc, char **argv);
+/* Functions of groups.c. Both return an exit code. */
+/* Run the cases of these names, or all. */
+int rp_run_cases(char **names, int n);
+/* Print a line about each of these cases. */
+int rp_list_cases(char **names, int n);
 /* Make @count connections with mutated streams, see runner/mutate.c. Return an exit code. */
 int rp_mutate(unsigned int count, uint64_t seed);
 
+/* Functions of report.c */
 /* Report that the run has failed. Only the first failure of a run is reported. */
 void rp_fail(struct rp *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Time limit, in milliseconds, for what has to happen at once. */
 int rp_soon(void);
+/* Read known differences from a file, see kwrawpeer.c. */
+void rp_read_known(const char *path);
+/* Return: the reason why this case is known to fail in this role, or NULL. */
+const char *rp_why_known(const char *name, enum rp_role role);
+const char *rp_role_name(enum rp_role role);
 
 #endif /* RAWPEER_RUN_H */

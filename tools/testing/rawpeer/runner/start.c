@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * kwrawpeer: make a connection by a correct MPA startup, and end it.
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
- */
+/* kwrawpeer: make a connection by a correct MPA startup, and end it. */
 #include "runner/start.h"
 #include "runner/control.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-int rp_soon(void)
-{
-	return rp_where.prompt_ms * rp_where.slow;
-}
 
 void rp_cm(struct rp *r, const char *name)
 {

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * kwrawpeer: functions that begin and end a connection.
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
- */
+/* kwrawpeer: functions that begin and end a connection. */
 #ifndef RAWPEER_START_H
 #define RAWPEER_START_H
 

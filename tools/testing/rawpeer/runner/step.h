@@ -2,16 +2,13 @@
 /*
  * kwrawpeer: the steps of a case. A case describes a wrong segment by its differences from a
  * correct one: members that are 0 leave the segment correct.
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
  */
 #ifndef RAWPEER_STEP_H
 #define RAWPEER_STEP_H
 
 #include <infiniband/verbs.h>
 
-#include "target/kwtarget.h"
+#include "target/places.h"
 #include "wire/ddp.h"
 #include "wire/mpa.h"
 
@@ -169,8 +166,6 @@ extern const struct rp_step rp_window[];
  */
 extern const struct rp_step rp_zero_window[];
 
-/* Eight octets as a number in the byte order of this host, which the consumer's host has, too. */
-uint64_t rp_word(const uint8_t *octets);
 /* Run a list of steps, up to the first one that fails. */
 void rp_steps(struct rp *r, const struct rp_step *s);
 /* Run one step RP_SEG. */

@@ -3,9 +3,6 @@
  * kwrawpeer: random streams. First correct segments are chosen. Then the stream is changed in one
  * of these ways: fields of a segment's header (the CRC is computed from the changed ones), octets
  * of the stream, its order, or its end.
- *
- * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
- * program on the device under test.
  */
 #include "runner/stream.h"
 #include "runner/atomic.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * kwtarget: an RDMA consumer that follows the commands of a control connection (see
- * target/kwtarget.h), so that kwrawpeer, a hostile peer, can see what its octets do to a consumer.
+ * target/places.h), so that kwrawpeer, a hostile peer, can see what its octets do to a consumer.
  *
  *	kwtarget -a addr [-p port] [-c control-port] [-v]
  *

@@ -2,7 +2,7 @@
 /*
  * kwtarget is an RDMA program on the device under test; the raw peer (kwrawpeer) attacks it. This
  * file: its memory (the arena), the memory regions in it, and what the arena has to contain (see
- * target/kwtarget.h).
+ * target/places.h).
  */
 #include "target/verbs.h"
 

@@ -4,7 +4,7 @@
  * for kwtarget itself and for the raw peer (kwrawpeer) that attacks it: name, offset in the memory,
  * and length of each region.
  */
-#include "target/kwtarget.h"
+#include "target/places.h"
 
 const struct kwt_place kwt_places[KWT_REGIONS] = {
 	[KWT_NONE] = { "none", 0, 0 },

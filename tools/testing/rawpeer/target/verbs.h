@@ -9,23 +9,14 @@
 #ifndef RAWPEER_TARGET_VERBS_H
 #define RAWPEER_TARGET_VERBS_H
 
-#include <stdio.h>
-
 #include "kwcm.h"
-#include "target/kwtarget.h"
+#include "target/answer.h"
+#include "target/places.h"
 #include "kwtest.h"
-
-#define KWT_LINE	256
 
 /* Rights of a peer that may read and write. */
 #define KWT_RW_REMOTE \
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE)
-
-/* Set the answer to a command. */
-static inline void kwt_say(char *answer, const char *text)
-{
-	snprintf(answer, KWT_LINE, "%s", text);
-}
 
 /**
  * struct kwt_conn - one of two connections
@@ -98,7 +89,7 @@ void kwt_qp_stop(struct kwt *t);
  */
 void kwt_all_back(struct kwt *t, int timeout_ms, bool any, char *answer);
 
-/* Commands: see kwtarget.h. */
+/* Commands: see places.h. */
 void kwt_region(struct kwt *t, char *args, char *answer);
 void kwt_recv(struct kwt *t, char *args, char *answer);
 void kwt_post(struct kwt *t, char *args, char *answer);

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Run a function of the suite on the other machine of scripts/two.sh, for lib/ends.sh. Of the cases
-# only the files of kernel consumers are read, because reading all takes seconds.
+# Run a function of the suite on the other machine of tools/testing/guest/two.sh, for lib/ends.sh.
+# Of the cases only the files of kernel consumers are read, because reading all takes seconds.
 #
 #   function.sh FUNCTION ARGUMENTS...      with the environment of the case
 HERE=$(cd "$(dirname "$0")" && pwd)

@@ -32,6 +32,8 @@ DEV=(kwv0 kwv1)
 # With KWARP_TWO=1 the ends are two machines, each with an interface of this name. KWARP_OVER=ipsec or
 # wireguard protects what is on the link between them.
 [ "${KWARP_TWO:-0}" = 0 ] || DEV=(wire wire)
+# BELOW: the interfaces that send the packets, on which netem works.
+BELOW=("${DEV[@]}")
 [ "${KWARP_OVER:-}" != wireguard ] || DEV=(kwwg kwwg)
 
 # Type of link under test, and type of the other link in interop cases.

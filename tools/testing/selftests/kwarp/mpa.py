@@ -13,6 +13,8 @@ mpa.py answer ADDRESS PORT FILE [no-crc]
     Reply asks for no CRC
 mpa.py deaf ADDRESS PORT
     accept connections and send nothing, until killed
+mpa.py other ADDRESS PORT
+    accept connections and greet each in a protocol that is not MPA, until killed
 """
 import os
 import select
@@ -97,4 +99,13 @@ def deaf(address, port):
         print("connected", flush=True)
 
 
-{"ask": ask, "fast": fast, "answer": answer, "deaf": deaf}[sys.argv[1]](sys.argv[2], int(sys.argv[3]), *sys.argv[4:])
+def other(address, port):
+    listener = socket.create_server((address, port))
+    while True:
+        conn = listener.accept()[0]
+        conn.sendall(b"220 hello\r\n")
+        conn.recv(100)
+
+
+MODES = {"ask": ask, "fast": fast, "answer": answer, "deaf": deaf, "other": other}
+MODES[sys.argv[1]](sys.argv[2], int(sys.argv[3]), *sys.argv[4:])

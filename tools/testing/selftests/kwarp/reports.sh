@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Which lines of a kernel log report a bug. scripts/results/scan-log.sh sources this file on the
+# Which lines of a kernel log report a bug. tools/testing/guest/scan-log.sh sources this file on the
 # host, for the log of a whole run, and run.sh in the guest, for the lines that a case added.
-# scripts/tests/scan-log.sh has examples of such lines.
+# tools/testing/guest/selftest.sh has examples of such lines.
 
 reports=(
 	'BUG:' 'WARNING:' 'INFO: task .* blocked' 'INFO: rcu' 'rcu: .*stall' 'stall on CPU'

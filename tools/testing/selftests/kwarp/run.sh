@@ -168,13 +168,13 @@ run_case() {
 	for line in "${lines[@]}"; do
 		[[ $line != jiffies:* ]] || break
 	done
-	# scripts/results/scan-log.sh compares these times with the times at which leaked objects
+	# tools/testing/guest/scan-log.sh compares these times with the times at which leaked objects
 	# were allocated, to name the case.
 	echo "kwarp-e2e: $name, jiffies ${line#jiffies: }" >/dev/kmsg
 	[ "$TWO" = 0 ] || write_at 1 /dev/kmsg "kwarp-e2e: $name"
 	export CASE_DIR=$dir
 	# shellcheck disable=SC2034 # for lib.sh
-	next_port=$((20000 + k * 50))
+	next_port=$((20100 + k * 50 % 12600))
 	# The call must not be part of a condition, which would switch errexit off in the case.
 	within "$limit" one_case "$name" >"$dir/log" 2>&1 </dev/null
 	rc=$?

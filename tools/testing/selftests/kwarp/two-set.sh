@@ -20,6 +20,7 @@ on_two_machines() {
 	interop-siw-is-*-nvme | interop-siw-is-*-nfs | interop-siw-is-*-iser | interop-siw-is-*-srp) ;;
 	kernel-nvme | kernel-nfs | kernel-nfs-loss | kernel-iser | kernel-srp) ;;
 	raw-start-responder | raw-fpdu | raw-tagged | raw-close) ;;
+	wire-pingpong | wire-perf-bw | wire-perf-lat) ;;
 	*) return 1 ;;
 	esac
 }
@@ -31,7 +32,7 @@ out_of_two_check() {
 	rping-ipv4 | rping-ipv6 | data-events | data-mixed-9000 | stats-write) return 1 ;;
 	interop-siw-is-server-crc-on-rping-ipv4 | interop-siw-is-client-crc-on-data) return 1 ;;
 	kernel-nvme | kernel-nfs | kernel-iser | kernel-srp) return 1 ;;
-	raw-fpdu | raw-close) return 1 ;;
+	raw-fpdu | raw-close | wire-pingpong) return 1 ;;
 	two-mtu-9000-1500 | two-connect | two-vlan | two-wireguard) return 1 ;;
 	two-unplug-there | two-reload-there | two-power) return 1 ;;
 	*) ;;

@@ -20,30 +20,22 @@
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 
+#include "../door.h"
 #include "../qp/stream.h"
 
-/**
- * kwarp_caller_get - get the current process, which connects or accepts with a queue pair
- * @qp: the queue pair
- *
- * Context: process, that of the ULP's call.
- * Return: the process, a reference; NULL: the queue pair belongs to the kernel.
- */
+/* NULL: the queue pair belongs to the kernel. Context: process, that of the ULP's call. */
 struct pid *kwarp_caller_get(struct kwarp_qp *qp)
 {
 	return kwarp_qp_ib(qp)->uobject ? get_pid(task_tgid(current)) : NULL;
 }
 
-/**
- * kwarp_caller_ends - is the process ending, or has it ended?
- * @pid: from kwarp_caller_get()
- *
- * Context: any.
+/*
  * Return: true from the signal or call on that the process ends; the end of one of its threads, and
  * exec, are no end.
  */
 bool kwarp_caller_ends(struct pid *pid)
 {
+	KWARP_DOOR(kwarp_caller_ends, pid);
 	struct task_struct *task;
 	bool ends;
 

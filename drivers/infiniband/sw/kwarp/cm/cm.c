@@ -2,13 +2,6 @@
 /*
  * Connection management: what iw_cm calls.
  *
- * An endpoint (ep.c) is one connection, from SYN to the last ACK; ep_run.c handles its events,
- * ep_stream.c connects it with its queue pair. A listener (listener.c) makes endpoints, in
- * cm_listen.c. Sockets are in cm_sock.c and sock_*.c, startup frames in cm_mpa.c and startup.c,
- * events for iw_cm in cm_upcall.c, a device's begin and end in cm_device.c, and the table of
- * states, events and actions in proto/cm_fsm.c. cm_qp.c has the stand-ins: objects that iw_cm gets
- * instead of queue pairs.
- *
  * DOWN is the QP's report that the stream has ended. A handle is the number by which iw_cm names a
  * CONNECT_REQUEST in accept and reject. DEAD is the last state of an endpoint.
  *
@@ -43,8 +36,6 @@
  *	kdev->cm.lock	the device's lists of endpoints and listeners
  * None of these locks is taken in softirq: code that runs in softirq only sets bits and queues
  * work. The QP makes its upcalls with no lock held, and the upcall takes the endpoint's mutex.
- *
- * Numbers such as 6581-7-3 name requirements of RFCs, see Documentation/conformance.
  */
 #include "cm.h"
 
@@ -61,14 +52,13 @@
 #include "ep_run.h"
 #include "ep_stream.h"
 #include "sock_memcg.h"
-#include "stand_in.h"
 #include "startup.h"
 
 /* ------------------------------------------------------------- initiator */
 
-static int check_param(const struct iw_cm_conn_param *param, u32 max_pd)
+static int check_param(const struct iw_cm_conn_param *param, u32 max_pdata)
 {
-	if (param->private_data_len > max_pd)		/* too long: 6581-7-3, 6581-9-2 */
+	if (param->private_data_len > max_pdata)	/* too long: 6581-7-3, 6581-9-2 */
 		return -EINVAL;
 	if (param->ird > KWARP_MAX_IRD || param->ord > KWARP_MAX_ORD)
 		return -EINVAL;
@@ -76,17 +66,17 @@ static int check_param(const struct iw_cm_conn_param *param, u32 max_pd)
 }
 
 /*
- * Check the parameters, find the QP, and start the TCP connection. All that can be checked before
- * the peer answers is checked here. Context: ep->mutex held, state NEW.
+ * All that can be checked before the peer answers is checked here. Context: ep->mutex held, state
+ * NEW.
  */
 static int connect_start(struct kwarp_ep *ep, struct iw_cm_id *id,
 			 const struct iw_cm_conn_param *param)
 {
-	struct ib_qp *stand_in = kwarp_cm_claim_stand_in(ep->kdev);
+	struct ib_qp *stand_in = kwarp_cm_take_stand_in(ep->kdev);
 	struct kwarp_startup *su = ep->su;
 	int ret;
 
-	ret = check_param(param, kwarp_mpa_max_pd(su->params.rev == 2));
+	ret = check_param(param, kwarp_mpa_max_pdata(su->params.rev == 2));
 	if (ret)
 		return ret;
 	ret = kwarp_ep_bind_qp(ep, id, param->qpn);
@@ -96,13 +86,13 @@ static int connect_start(struct kwarp_ep *ep, struct iw_cm_id *id,
 		return -ENOMEM;
 	su->params.ird = param->ird;
 	su->params.ord = param->ord;
-	su->own_pd_len = param->private_data_len;
-	memcpy(su->own_pd, param->private_data, su->own_pd_len);
+	su->own_pdata_len = param->private_data_len;
+	memcpy(su->own_pdata, param->private_data, su->own_pdata_len);
 	su->give_up = jiffies + 2 * READ_ONCE(ep->kdev->knobs.connect_timeout) * HZ;
 	ep->ifindex = kwarp_cm_iface(ep->kdev, id);
 	if (ep->ifindex < 0)
 		return ep->ifindex;
-	ret = kwarp_cm_sock_dial(ep->kdev, id, ep->ifindex, &ep->cs);
+	ret = kwarp_cm_sock_connect(ep->kdev, id, ep->ifindex, &ep->cs);
 	if (ret)
 		return ret;
 	kwarp_cm_bind_stand_in(stand_in, ep);
@@ -111,9 +101,9 @@ static int connect_start(struct kwarp_ep *ep, struct iw_cm_id *id,
 }
 
 /**
- * kwarp_cm_connect - start a connection
- * @id: iw_cm's id, with the addresses of both ends
- * @param: what the ULP asks for: QP number, IRD, ORD, private data
+ * kwarp_cm_connect - ib_device_ops.iw_connect
+ * @id: id of iw_cm
+ * @param: what the consumer asks for
  *
  * Context: process; does not wait for the peer.
  * Return: 0: the upcall CONNECT_REPLY follows, in bounded time; or an errno, and no upcall follows.
@@ -130,7 +120,7 @@ int kwarp_cm_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 		return PTR_ERR(ep);
 	kwarp_ep_lock(ep);
 	ret = connect_start(ep, id, param);
-	kwarp_ep_apply(ep, ret ? KWARP_CME_LOCAL : KWARP_CME_DIAL);
+	kwarp_ep_apply(ep, ret ? KWARP_CME_LOCAL : KWARP_CME_CONNECT);
 	kwarp_ep_unlock(ep);
 	ibdev_dbg(&kdev->ibdev, "connect %pISpc -> %pISpc: %d\n", &id->local_addr,
 		  &id->m_remote_addr, ret);
@@ -157,7 +147,7 @@ static bool is_accepted(const struct iw_cm_id *id)
 	return (uintptr_t)id->provider_data & ACCEPTED;
 }
 
-/* Abort the connection of a misused id. With @mute no upcall is made for the id any more. */
+/* With @mute no upcall is made for the id any more. */
 static void abort_misused_id(struct iw_cm_id *id, bool mute)
 {
 	struct kwarp_ep *ep = kwarp_ep_find(to_kdev(id->device), id);
@@ -215,13 +205,10 @@ static int reject_accepted(struct iw_cm_id *id)
 
 /* ------------------------------------------------------------- responder */
 
-/*
- * Return: the endpoint of an accept or a reject, locked and with a reference; NULL: the connection
- * has ended since the CONNECT_REQUEST.
- */
-static struct kwarp_ep *claim_request_ep(struct iw_cm_id *id)
+/* NULL: the connection has ended since the CONNECT_REQUEST. */
+static struct kwarp_ep *take_request_ep(struct iw_cm_id *id)
 {
-	struct kwarp_ep *ep = kwarp_ep_claim(id);
+	struct kwarp_ep *ep = kwarp_ep_take_request(id);
 
 	if (!ep)
 		return NULL;
@@ -248,7 +235,7 @@ static int accept_start(struct kwarp_ep *ep, struct iw_cm_id *id, struct ib_qp *
 {
 	int ret;
 
-	ret = check_param(param, kwarp_mpa_max_pd(ep->su->req.enhanced));
+	ret = check_param(param, kwarp_mpa_max_pdata(ep->su->req.enhanced));
 	if (ret)
 		goto out_reject;
 	ret = kwarp_ep_bind_qp(ep, id, param->qpn);
@@ -256,7 +243,8 @@ static int accept_start(struct kwarp_ep *ep, struct iw_cm_id *id, struct ib_qp *
 		ret = -ENOMEM;
 	if (ret)
 		goto out_reject;
-	kwarp_cm_sock_charge(ep->cs.sock);
+	/* The peer must not have sent octets after its Request. */
+	kwarp_cm_sock_charge_to(ep->cs.sock, NULL);
 	if (kwarp_cm_mpa_accept(ep, param) != KWARP_CME_ACCEPT) {
 		kwarp_ep_apply(ep, KWARP_CME_REJECT);
 		return ep->status;
@@ -277,9 +265,9 @@ out_reject:
 }
 
 /**
- * kwarp_cm_accept - accept a connection
- * @id: made by iw_cm for the CONNECT_REQUEST
- * @param: what the ULP asks for: QP number, IRD, ORD, private data
+ * kwarp_cm_accept - ib_device_ops.iw_accept
+ * @id: id of iw_cm
+ * @param: what the consumer asks for
  *
  * Normally the MPA Reply has been sent and the QP has the socket when this function returns.
  *
@@ -288,14 +276,14 @@ out_reject:
  */
 int kwarp_cm_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 {
-	struct ib_qp *stand_in = kwarp_cm_claim_stand_in(to_kdev(id->device));
+	struct ib_qp *stand_in = kwarp_cm_take_stand_in(to_kdev(id->device));
 	struct kwarp_ep *ep;
 	int ret;
 
 	might_sleep();
 	if (is_accepted(id))
 		return accept_again(id, stand_in);
-	ep = claim_request_ep(id);
+	ep = take_request_ep(id);
 	if (!ep)
 		return -ECONNRESET;
 	ep->status = 0;
@@ -319,24 +307,24 @@ int kwarp_cm_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 }
 
 /**
- * kwarp_cm_reject - reject a connection
- * @id: made by iw_cm for the CONNECT_REQUEST
- * @pdata: private data of the ULP
- * @pdata_len: octets of private data
+ * kwarp_cm_reject - ib_device_ops.iw_reject
+ * @id: id of iw_cm
+ * @pdata: private data for the Reply
+ * @pdata_len: octets of it
  *
  * Context: process; does not wait for the peer.
- * Return: 0; -ECONNRESET if the connection has ended since the CONNECT_REQUEST; -EINVAL after an
+ * Return: 0; -ECONNRESET: the connection has ended since the CONNECT_REQUEST; -EINVAL: after an
  * accept.
  */
 int kwarp_cm_reject(struct iw_cm_id *id, const void *pdata, u8 pdata_len)
 {
 	struct kwarp_ep *ep;
 
-	static_assert(KWARP_MPA_MAX_PD - KWARP_MPA_ENH_LEN >= U8_MAX);
+	static_assert(KWARP_MPA_MAX_PDATA - KWARP_MPA_ENH_LEN >= U8_MAX);
 	might_sleep();
 	if (is_accepted(id))
 		return reject_accepted(id);
-	ep = claim_request_ep(id);
+	ep = take_request_ep(id);
 	if (!ep)
 		return -ECONNRESET;
 	kwarp_cm_mpa_reject(ep, pdata, pdata_len);
@@ -348,9 +336,9 @@ int kwarp_cm_reject(struct iw_cm_id *id, const void *pdata, u8 pdata_len)
 /* -------------------------------------------------------------- listening */
 
 /**
- * kwarp_cm_create_listen - listen for an id
- * @id: address to listen on
- * @backlog: length of the accept queue that the ULP asks for
+ * kwarp_cm_create_listen - ib_device_ops.iw_create_listen
+ * @id: id of iw_cm
+ * @backlog: length of TCP's accept queue
  *
  * Context: process.
  * Return: 0 or an errno.
@@ -358,23 +346,19 @@ int kwarp_cm_reject(struct iw_cm_id *id, const void *pdata, u8 pdata_len)
 int kwarp_cm_create_listen(struct iw_cm_id *id, int backlog)
 {
 	might_sleep();
-	return kwarp_listener_create(id, backlog);
+	return kwarp_listener_create(id, backlog, NULL);
 }
 
 /**
- * kwarp_cm_destroy_listen - stop listening for an id
- * @id: the id that was passed to kwarp_cm_create_listen()
+ * kwarp_cm_destroy_listen - ib_device_ops.iw_destroy_listen
+ * @id: id of iw_cm; no CONNECT_REQUEST for it is made after this
  *
- * Context: process. No CONNECT_REQUEST for the id is made after this.
+ * Context: process.
  * Return: 0.
  */
 int kwarp_cm_destroy_listen(struct iw_cm_id *id)
 {
-	struct kwarp_listener *l = id->provider_data;
-
 	might_sleep();
-	id->provider_data = NULL;
-	if (l)
-		kwarp_listener_destroy(l);
+	kwarp_listener_destroy(id->provider_data);
 	return 0;
 }

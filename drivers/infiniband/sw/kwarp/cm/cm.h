@@ -8,13 +8,14 @@
 #ifndef KWARP_CM_CM_H
 #define KWARP_CM_CM_H
 
+#include "../proto/pairing.h"
 #include "cm_qp.h"
 
 struct iw_cm_conn_param;
 struct iw_cm_id;
 struct kwarp_dev;
 struct kwarp_qp;
-struct seq_file;
+struct kwarp_wire;
 
 /**
  * struct kwarp_cm_info - diagnostics of the endpoint or listener of an iw_cm_id
@@ -40,6 +41,40 @@ struct kwarp_cm_info {
 	int asked;
 };
 
+/**
+ * struct kwarp_wiring - what the consumer of a queue pair says in modify to RTR
+ * @pair: addresses, numbers, the PSN to be received first, features; own.sends is false
+ * @ird: Reads and atomic operations to be served at a time
+ * @tos: type of service; 0: that of the knob
+ * @rnr_us: how long a sender waits before it sends again what has found no receive, microseconds
+ */
+struct kwarp_wiring {
+	struct kwarp_pair pair;
+	u8 ird;
+	u8 tos;
+	u32 rnr_us;
+};
+
+/**
+ * struct kwarp_wire_sends - what it says in modify to RTS
+ * @sq_psn: PSN to be sent first
+ * @rnr_retry: how often a Send may find no receive; 7: for ever
+ * @ord: Reads and atomic operations outstanding at a time
+ * @limit_ms: how long posted requests wait for the connection, milliseconds
+ */
+struct kwarp_wire_sends {
+	u32 sq_psn;
+	u8 rnr_retry;
+	u8 ord;
+	u32 limit_ms;
+};
+
+int kwarp_cm_wire(struct kwarp_qp *qp, const struct kwarp_wiring *to, struct kwarp_wire **wire);
+int kwarp_cm_wire_sends(struct kwarp_wire *w, const struct kwarp_wire_sends *s);
+void kwarp_cm_unwire(struct kwarp_wire *w);
+int kwarp_cm_wire_listen(struct kwarp_dev *kdev, u32 port);
+void kwarp_cm_wire_begin(struct kwarp_dev *kdev);
+
 int kwarp_cm_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param);
 int kwarp_cm_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param);
 int kwarp_cm_reject(struct iw_cm_id *id, const void *pdata, u8 pdata_len);
@@ -53,7 +88,6 @@ void kwarp_cm_stop_device(struct kwarp_dev *kdev);
 void kwarp_cm_drop_qp(struct kwarp_qp *qp);
 bool kwarp_cm_describe(struct kwarp_dev *kdev, const struct iw_cm_id *id,
 		       struct kwarp_cm_info *info);
-int kwarp_cm_dump(struct kwarp_dev *kdev, struct seq_file *m);
 void kwarp_cm_exit(void);
 
 #endif /* KWARP_CM_CM_H */

@@ -25,20 +25,16 @@
 #include <net/net_namespace.h>
 
 #include "../device_list.h"
+#include "../door.h"
 #include "../kwarp.h"
 
-/**
- * kwarp_cm_rdma_id - get rdma_cm's id that belongs to an id of iw_cm
- * @id: iw_cm's id, in a call from iw_cm
- *
+/*
  * rdma_cm is the only user of iw_cm. It stores a pointer to its private struct rdma_id_private in
  * id->context, and that struct begins with the public struct rdma_cm_id. For an inbound connection
  * the pointer is to the listener's id until the ULP has received the Request. The ids of iw_cm and
  * rdma_cm name the same device, with one exception: for an inbound connection rdma_cm may choose
  * another device than the one that received the connection. Then the ULP's QP is on that other
- * device.
- *
- * Return: rdma_cm's id; NULL: none, or it names another device.
+ * device. Return: rdma_cm's id; NULL: none, or it names another device.
  */
 const struct rdma_cm_id *kwarp_cm_rdma_id(const struct iw_cm_id *id)
 {
@@ -65,22 +61,21 @@ static bool may_use(const struct kwarp_dev *kdev, struct net_device *netdev)
 	return true;
 }
 
-/**
- * kwarp_cm_iface - find the interface that the sockets of an id are bound to
- * @kdev: device that rdma_cm has chosen
- * @id: iw_cm's id, in a call to connect or listen
- *
- * Context: process.
- * Return: ifindex in kdev->net; -ENODEV if the address is on an interface that this
- * device does not serve.
+/*
+ * Context: process. Return: ifindex in kdev->net; -ENODEV if the address is on an interface that
+ * this device does not serve.
  */
 int kwarp_cm_iface(const struct kwarp_dev *kdev, const struct iw_cm_id *id)
 {
+	KWARP_DOOR(kwarp_cm_iface, kdev, id);
 	const struct rdma_cm_id *rdma = kwarp_cm_rdma_id(id);
 	int ifindex;
 	struct net_device *netdev;
 	bool ok;
 
+	/* An id of wire.c: its address is the netdev's own. */
+	if (!id->context)
+		return kdev->netdev->ifindex;
 	if (!rdma || !net_eq(rdma->route.addr.dev_addr.net, kdev->net))
 		return -ENODEV;
 	ifindex = rdma->route.addr.dev_addr.bound_dev_if;
@@ -95,7 +90,7 @@ int kwarp_cm_iface(const struct kwarp_dev *kdev, const struct iw_cm_id *id)
 	return ok ? ifindex : -ENODEV;
 }
 
-/* Return: the netdev that has this address, or NULL. Context: RCU read side. */
+/* Context: RCU read side. */
 static struct net_device *dev_of_addr(struct net *net, const struct sockaddr_storage *ss)
 {
 	const struct in6_addr *v6 = &((const struct sockaddr_in6 *)ss)->sin6_addr;
@@ -108,18 +103,13 @@ static struct net_device *dev_of_addr(struct net *net, const struct sockaddr_sto
 	return ipv6_dev_find(net, v6, NULL);
 }
 
-/**
- * kwarp_cm_local_iface - find the interface of this host that has an address
- * @net: network namespace
- * @ifindex: interface in @net; another one is found only if it belongs to the same VRF, or if both
- *	belong to none
- * @addr: IPv4 or IPv6 address
- *
- * Context: process.
- * Return: ifindex; 0: none, so the address may be that of another host.
+/*
+ * An interface other than @ifindex is found only if both belong to the same VRF, or to none. 0:
+ * none, so the address may be that of another host.
  */
 int kwarp_cm_local_iface(struct net *net, int ifindex, const struct sockaddr_storage *addr)
 {
+	KWARP_DOOR(kwarp_cm_local_iface, net, ifindex, addr);
 	int vrf = l3mdev_master_ifindex_by_index(net, ifindex), found = 0;
 	struct net_device *netdev;
 

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Listeners: one listening socket per listening iw_cm_id, and an endpoint for each connection
- * that comes in.
+ * Listeners: one listening socket per listening iw_cm_id, and an endpoint for each connection that
+ * comes in.
  *
  * rdma_cm listens for a wildcard address on every device, also on devices in another network
  * namespace than the listening program's, where an ordinary socket may have the port. rdma_cm would
  * refuse connections that come in through such a device, so a listener on that device gets no
- * socket. Within a namespace rdma_cm ensures that a port has one listener.
- *
- * An endpoint is half-open until the ULP accepts the connection, or until its end. The number of
- * half-open endpoints is limited; at the limit the oldest ones are evicted (ended), so that others
- * get in.
- *
- * All functions run in process context.
+ * socket. Within a namespace rdma_cm ensures that a port has one listener. All functions run in
+ * process context.
  */
 #include "cm_listen.h"
 
@@ -20,26 +15,23 @@
 #include <rdma/iw_cm.h>
 #include <rdma/rdma_cm.h>
 
-#include <linux/ratelimit.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include <net/net_namespace.h>
 
-#include "../fault.h"
+#include "../door.h"
 #include "../wq.h"
 #include "cm_iface.h"
 #include "cm_sock.h"
 #include "ep.h"
 #include "ep_run.h"
-#include "listener.h"
 #include "sock_io.h"
 #include "sock_memcg.h"
 
 /* ------------------------------------------------------------ queued work */
 
-/* Run the listener's work item in KWARP_ACCEPT_RETRY_MS, or earlier if it is queued already. */
 static void listener_retry(struct kwarp_listener *l)
 {
 	kwarp_listener_get(l);
@@ -55,7 +47,7 @@ static void listener_notify(struct kwarp_cm_sock *cs)
 
 /* --------------------------------------------------------------- accepting */
 
-/* Is the endpoint ending already? Then it leaves the half-open list soon. */
+/* An endpoint that is ending leaves the half-open list soon. */
 static bool is_leaving(const struct kwarp_ep *ep)
 {
 	enum kwarp_cm_state state = READ_ONCE(ep->state);
@@ -64,10 +56,9 @@ static bool is_leaving(const struct kwarp_ep *ep)
 }
 
 /*
- * End some half-open endpoints: their number has reached the limit, and @queued connections wait in
- * TCP's accept queue. Peers that open connections and send nothing must not block others for long.
- * End (mark) as many endpoints as connections wait, but at most KWARP_ACCEPT_BATCH. Endpoints that
- * are ending already make room, too, so they count as well.
+ * Peers that open connections and send nothing must not block others for long. End (mark) as many
+ * endpoints as connections wait, but at most KWARP_ACCEPT_BATCH. Endpoints that are ending already
+ * make room, too, so they count as well.
  */
 static void evict_some(struct kwarp_listener *l, u32 queued)
 {
@@ -92,10 +83,7 @@ static void evict_some(struct kwarp_listener *l, u32 queued)
 	spin_unlock(&l->lock);
 }
 
-/*
- * Accept a connection for the endpoint. Context: ep->mutex held.
- * Return: 0, also if the connection is refused; errno of accept().
- */
+/* Context: ep->mutex held. Return: 0, also if the connection is refused; errno of accept(). */
 static int child_accept(struct kwarp_listener *l, struct kwarp_ep *ep)
 {
 	int ret = kwarp_cm_sock_accept(l->kdev, &l->cs, &ep->cs.sock), busy;
@@ -117,8 +105,8 @@ static int child_accept(struct kwarp_listener *l, struct kwarp_ep *ep)
 }
 
 /*
- * Make an endpoint, and accept a connection for it. The endpoint is made first: if there is no
- * memory for it, the connection stays in TCP's accept queue, and is not reset.
+ * The endpoint is made first: if there is no memory for it, the connection stays in TCP's accept
+ * queue, and is not reset.
  */
 static int listener_child(struct kwarp_listener *l)
 {
@@ -147,8 +135,8 @@ static int listener_child(struct kwarp_listener *l)
 }
 
 /*
- * Accept one connection. Return: 0; -EAGAIN: the accept queue is empty; -EBUSY: too many endpoints
- * are half-open; other errno.
+ * Return: 0; -EAGAIN: the accept queue is empty; -EBUSY: too many endpoints are half-open; other
+ * errno.
  */
 static int accept_one(struct kwarp_listener *l)
 {
@@ -196,7 +184,6 @@ static void listener_work(struct work_struct *work)
 	int ret = 0, n;
 
 	/* A storage protocol may wait for a connection, to write out memory: no I/O here. */
-	kwarp_fault_late();
 	mutex_lock(&l->mutex);
 	if (l->cs.sock && kwarp_cm_sock_closed(l->cs.sock))
 		listener_lost(l);
@@ -243,7 +230,6 @@ static int listen_failed(const struct kwarp_dev *kdev, const struct iw_cm_id *id
 	return READ_ONCE(kdev->adder) == current ? 0 : err;
 }
 
-/* Give the listener a socket. */
 static int listener_open(struct kwarp_listener *l, const struct iw_cm_id *id)
 {
 	int ret, ifindex = kwarp_cm_iface(l->kdev, id);
@@ -262,8 +248,9 @@ static int listener_open(struct kwarp_listener *l, const struct iw_cm_id *id)
 	return ret ? listen_failed(l->kdev, id, ret) : 0;
 }
 
-static struct kwarp_listener *listener_alloc(struct kwarp_dev *kdev, struct iw_cm_id *id,
-					     int backlog)
+static struct kwarp_listener *
+listener_alloc(struct kwarp_dev *kdev, struct iw_cm_id *id, int backlog,
+	       enum kwarp_cm_event (*answer)(struct kwarp_ep *ep))
 {
 	struct kwarp_listener *l;
 
@@ -276,38 +263,32 @@ static struct kwarp_listener *listener_alloc(struct kwarp_dev *kdev, struct iw_c
 	INIT_LIST_HEAD(&l->half_open);
 	INIT_LIST_HEAD(&l->waiting);
 	INIT_DELAYED_WORK(&l->work, listener_work);
-	ratelimit_state_init(&l->notices, DEFAULT_RATELIMIT_INTERVAL, DEFAULT_RATELIMIT_BURST);
 	l->kdev = kdev;
 	l->backlog = backlog;
+	l->answer = answer;
 	l->cs.notify = listener_notify;
 	id->add_ref(id);
 	l->cm_id = id;
 	return l;
 }
 
-/**
- * kwarp_listener_create - start to listen for an id
- * @id: address to listen on
- * @backlog: length of the accept queue that the ULP asks for
- *
- * id->provider_data gets the listener, and owns a reference to it.
- *
- * On a device that is going away the listener gets no socket, and the call succeeds: for a
- * wildcard address rdma_cm listens on all devices, and after an error it would stop listening on
- * the others, too. The ULP learns of the removal soon.
- *
- * Context: process.
- * Return: 0 or an errno.
+/*
+ * id->provider_data gets the listener, and owns a reference to it. On a device that is going away
+ * the listener gets no socket, and the call succeeds: for a wildcard address rdma_cm listens on all
+ * devices, and after an error it would stop listening on the others, too. The ULP learns of the
+ * removal soon.
  */
-int kwarp_listener_create(struct iw_cm_id *id, int backlog)
+int kwarp_listener_create(struct iw_cm_id *id, int backlog,
+			  enum kwarp_cm_event (*answer)(struct kwarp_ep *ep))
 {
+	KWARP_DOOR(kwarp_listener_create, id, backlog, answer);
 	struct kwarp_dev *kdev = to_kdev(id->device);
 	struct kwarp_listener *l;
 	bool stopping;
 	int ret = 0;
 
 	might_sleep();
-	l = listener_alloc(kdev, id, backlog);
+	l = listener_alloc(kdev, id, backlog, answer);
 	if (!l)
 		return -ENOMEM;
 	spin_lock(&kdev->cm.lock);
@@ -342,14 +323,9 @@ static void listener_orphan_all(struct kwarp_listener *l)
 	spin_unlock(&l->lock);
 }
 
-/**
- * listener_shut - close the socket, and take no more Requests
- * @l: listener
- *
+/*
  * Endpoints whose Request has been passed to iw_cm stay, but the ULP has less time to accept or
  * reject the Request: iw_cm may have dropped the event. All other half-open endpoints end.
- *
- * Context: process.
  */
 static void listener_shut(struct kwarp_listener *l)
 {
@@ -381,9 +357,9 @@ static void listener_shut(struct kwarp_listener *l)
 	id->rem_ref(id);
 }
 
-/* iw_cm destroys the listening id: end its listener. Context: process. */
 void kwarp_listener_destroy(struct kwarp_listener *l)
 {
+	KWARP_DOOR(kwarp_listener_destroy, l);
 	might_sleep();
 	listener_shut(l);
 	spin_lock(&l->kdev->cm.lock);

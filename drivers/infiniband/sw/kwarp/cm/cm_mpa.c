@@ -15,25 +15,21 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/iw_cm.h>
 
+#include <linux/sched/mm.h>
+
 #include "../proto/term.h"
 #include "cm_sock.h"
 #include "cm_upcall.h"
 #include "ep.h"
 #include "ep_stream.h"
 #include "sock_io.h"
+#include "sock_memcg.h"
 #include "startup.h"
-#include "turn.h"
+#include "backlog.h"
 
 #define RTR_ALL		(KWARP_RTR_SEND | KWARP_RTR_WRITE | KWARP_RTR_READ)
 
-/**
- * kwarp_cm_mpa_init - copy the knobs (tunables) that startup needs into the endpoint
- * @ep: endpoint in state NEW
- *
- * connect() and accept() fill in IRD, ORD and private data later.
- *
- * Context: process.
- */
+/* connect() and accept() fill in IRD, ORD and private data later. */
 void kwarp_cm_mpa_init(struct kwarp_ep *ep)
 {
 	const struct kwarp_knobs *knobs = &ep->kdev->knobs;
@@ -42,6 +38,7 @@ void kwarp_cm_mpa_init(struct kwarp_ep *ep)
 	p->crc = READ_ONCE(knobs->crc);
 	p->markers = READ_ONCE(knobs->markers);
 	p->max_ird = KWARP_MAX_IRD;
+	ep->su->receive_wait = READ_ONCE(knobs->receive_wait);
 	if (ep->listener) {
 		p->rtr = RTR_ALL;	/* 6581-9.2-7: a responder accepts every form of RTR */
 		return;
@@ -78,7 +75,7 @@ static bool may_retry(const struct kwarp_ep *ep)
 	return !ep->listener && su->params.rev == 2 && !su->retried;
 }
 
-/* The connection has ended during startup. @err: errno of the socket, 0 for a FIN. */
+/* @err: errno of the socket, 0 for a FIN. */
 static enum kwarp_cm_event startup_lost(struct kwarp_ep *ep, int err)
 {
 	bool closed = !err || err == -ECONNRESET || err == -EPIPE;
@@ -116,7 +113,6 @@ static enum kwarp_cm_event poll_send(struct kwarp_ep *ep)
 
 /* ------------------------------------------------------------- receiving */
 
-/* Return: the event for an error @err of kwarp_startup_recv(). */
 static enum kwarp_cm_event no_frame(struct kwarp_ep *ep, int err)
 {
 	switch (err) {
@@ -154,7 +150,7 @@ static enum kwarp_cm_event poll_connect(struct kwarp_ep *ep)
 
 	if (!ep->cs.sock)		/* the attempt with revision 1 could not be started */
 		return KWARP_CME_LOST;
-	ret = kwarp_cm_sock_dialled(ep->cs.sock, ep->cm_id);
+	ret = kwarp_cm_sock_connected(ep->cs.sock, ep->cm_id);
 	if (ret == -EINPROGRESS)
 		return KWARP_CME_NONE;
 	return ret ? startup_fail(ep, ret, KWARP_CME_LOST) : KWARP_CME_TCP_UP;
@@ -165,8 +161,8 @@ static enum kwarp_cm_event poll_send_req(struct kwarp_ep *ep)
 	struct kwarp_startup *su = ep->su;
 
 	if (!su->tx_len) {		/* the Request is not made yet: 5044-7.1.2-1, -2 */
-		kwarp_mpa_request(&su->params, su->own_pd_len, &su->req);
-		kwarp_startup_put(ep, &su->req, su->own_pd);
+		kwarp_mpa_request(&su->params, su->own_pdata_len, &su->req);
+		kwarp_startup_put(ep, &su->req, su->own_pdata);
 	}
 	return poll_send(ep);
 }
@@ -180,10 +176,10 @@ static enum kwarp_cm_event owe_terminate(struct kwarp_ep *ep, enum kwarp_perr er
 	return startup_fail(ep, status, KWARP_CME_OWE_TERM);
 }
 
-/* Check the Reply, negotiate, and hand the socket to the QP. */
 static enum kwarp_cm_event conclude_reply(struct kwarp_ep *ep)
 {
 	struct kwarp_startup *su = ep->su;
+	struct mem_cgroup *memcg;
 	enum kwarp_perr err;
 	int ret;
 
@@ -193,7 +189,13 @@ static enum kwarp_cm_event conclude_reply(struct kwarp_ep *ep)
 	if (err)			/* IRD, ORD or RTR do not fit: 6581-9.1-13, 6581-9.2-16 */
 		return owe_terminate(ep, err, -EPROTO);
 
+	if (ep->vet && !ep->vet(ep))
+		return startup_bad(ep, "not the Reply of the peer that was named");
+
+	/* This is a kernel thread: charge the memory to the program that connects. */
+	memcg = set_active_memcg(kwarp_cm_sock_memcg(&ep->cs));
 	ret = kwarp_ep_prepare(ep);
+	set_active_memcg(memcg);
 	if (!ret)
 		ret = kwarp_ep_attach(ep, true);
 	if (ret == -ENOTCONN)
@@ -211,14 +213,16 @@ static enum kwarp_cm_event poll_reply(struct kwarp_ep *ep)
 	ret = kwarp_startup_recv(ep, true);
 	if (ret)
 		return no_frame(ep, ret);
-	if (kwarp_mpa_frame_decode(su->rx, su->rx_len, true, &su->rep, &su->pd))
+	if (kwarp_mpa_frame_decode(su->rx, su->rx_len, true, &su->rep, &su->pdata))
 		return startup_bad(ep, "malformed Reply");
 	kwarp_startup_seen(ep, false, &su->rep);
 	/* A peer that knows only an older revision may answer with that revision. */
 	if (su->rep.rev < su->req.rev && may_retry(ep))
 		return KWARP_CME_RETRY;
-	if (su->rep.reject)		/* tell the ULP: 5044-7.1.2-14 */
-		return startup_fail(ep, -ECONNREFUSED, KWARP_CME_REJECTED);
+	/* Tell the ULP (5044-7.1.2-14). A wired queue pair has none: reset, and try again soon. */
+	if (su->rep.reject)
+		return startup_fail(ep, -ECONNREFUSED,
+				    ep->vet ? KWARP_CME_LOST : KWARP_CME_REJECTED);
 	return conclude_reply(ep);
 }
 
@@ -228,13 +232,13 @@ static enum kwarp_cm_event refuse_request(struct kwarp_ep *ep)
 {
 	struct kwarp_startup *su = ep->su;
 
-	kwarp_startup_put(ep, &su->rep, su->own_pd);
+	kwarp_startup_put(ep, &su->rep, su->own_pdata);
 	return startup_fail(ep, -EPROTO, KWARP_CME_REFUSE);
 }
 
 /*
  * The Request could not be passed to the ULP now: iw_cm had no memory (-ENOMEM), or other Requests
- * are first (-EAGAIN, see turn.c). Try again until the timer of state WAIT_TURN ends the
+ * are first (-EAGAIN, see backlog.c). Try again until the timer of state WAIT_BACKLOG ends the
  * connection.
  */
 static enum kwarp_cm_event not_yet(struct kwarp_ep *ep, int err)
@@ -242,19 +246,18 @@ static enum kwarp_cm_event not_yet(struct kwarp_ep *ep, int err)
 	unsigned long delay = msecs_to_jiffies(KWARP_UPCALL_RETRY_MS);
 
 	/*
-	 * The event QUEUED leads to state WAIT_TURN: its timer starts, and the Request is tried
+	 * The event QUEUED leads to state WAIT_BACKLOG: its timer starts, and the Request is tried
 	 * again at once.
 	 */
 	if (ep->state == KWARP_CMS_WAIT_REQ)
 		return KWARP_CME_QUEUED;
 	if (err == -EAGAIN)
-		delay = kwarp_turn_delay(ep);
+		delay = kwarp_backlog_delay(ep);
 	if (delay)
 		kwarp_ep_retry_in(ep, delay);
 	return KWARP_CME_NONE;
 }
 
-/* Pass a complete Request to the ULP, or refuse it. */
 static enum kwarp_cm_event deliver_request(struct kwarp_ep *ep)
 {
 	struct kwarp_startup *su = ep->su;
@@ -268,6 +271,8 @@ static enum kwarp_cm_event deliver_request(struct kwarp_ep *ep)
 	if (kwarp_mpa_respond(&su->params, &su->req, true, 0, &su->rep, &su->res))
 		return refuse_request(ep);
 
+	if (ep->listener->answer)
+		return KWARP_CME_REQUEST;
 	ret = kwarp_ep_publish(ep);
 	if (!ret)
 		return KWARP_CME_REQUEST;
@@ -276,26 +281,30 @@ static enum kwarp_cm_event deliver_request(struct kwarp_ep *ep)
 	return not_yet(ep, ret);
 }
 
+static enum kwarp_cm_event poll_answer(struct kwarp_ep *ep)
+{
+	enum kwarp_cm_event event = poll_quiet(ep);
+
+	return !event && ep->listener->answer ? ep->listener->answer(ep) : event;
+}
+
 static enum kwarp_cm_event poll_request(struct kwarp_ep *ep)
 {
 	struct kwarp_startup *su = ep->su;
 	int ret;
 
 	ret = kwarp_startup_recv(ep, false);
+	if (ret == -EPROTO && kwarp_startup_is_probe(su))
+		return startup_lost(ep, 0);
 	if (ret)
 		return no_frame(ep, ret);
-	if (kwarp_mpa_frame_decode(su->rx, su->rx_len, false, &su->req, &su->pd))
+	if (kwarp_mpa_frame_decode(su->rx, su->rx_len, false, &su->req, &su->pdata))
 		return startup_bad(ep, "malformed Request");
 	kwarp_startup_seen(ep, false, &su->req);
 	return deliver_request(ep);
 }
 
-/**
- * kwarp_cm_mpa_accept - make the Reply for the ULP's accept
- * @ep: responder in WAIT_ULP
- * @param: the ULP's parameters, checked
- *
- * Context: process; ep->mutex held.
+/*
  * Return: KWARP_CME_ACCEPT; or KWARP_CME_REJECT, with a rejecting Reply, if the peer's Request and
  * the ULP's parameters do not fit together.
  */
@@ -314,21 +323,14 @@ enum kwarp_cm_event kwarp_cm_mpa_accept(struct kwarp_ep *ep,
 	return err ? startup_fail(ep, -EPROTO, KWARP_CME_REJECT) : KWARP_CME_ACCEPT;
 }
 
-/**
- * kwarp_cm_mpa_reject - make the rejecting Reply (5044-7.1.2-5, -6; 6581-10-6)
- * @ep: responder that has a Request
- * @pd: private data
- * @pd_len: octets of private data
- *
- * Context: process; ep->mutex held.
- */
-void kwarp_cm_mpa_reject(struct kwarp_ep *ep, const void *pd, u16 pd_len)
+/* Make the rejecting Reply (5044-7.1.2-5, -6; 6581-10-6). */
+void kwarp_cm_mpa_reject(struct kwarp_ep *ep, const void *pdata, u16 pdata_len)
 {
 	struct kwarp_startup *su = ep->su;
 
 	lockdep_assert_held(&ep->mutex);
-	kwarp_mpa_respond(&su->params, &su->req, false, pd_len, &su->rep, &su->res);
-	kwarp_startup_put(ep, &su->rep, pd);
+	kwarp_mpa_respond(&su->params, &su->req, false, pdata_len, &su->rep, &su->res);
+	kwarp_startup_put(ep, &su->rep, pdata);
 }
 
 static enum kwarp_cm_event poll_send_rep(struct kwarp_ep *ep)
@@ -387,11 +389,7 @@ static enum kwarp_cm_event poll_linger(struct kwarp_ep *ep)
 	return ret && ret != -EAGAIN ? KWARP_CME_LOST : KWARP_CME_NONE;
 }
 
-/**
- * kwarp_cm_mpa_poll - look at the socket: continue MPA startup, or the close
- * @ep: endpoint
- *
- * Context: process; ep->mutex held.
+/*
  * Return: the event that the socket gives in the current state; KWARP_CME_NONE: none until the
  * socket's next callback.
  */
@@ -407,10 +405,10 @@ enum kwarp_cm_event kwarp_cm_mpa_poll(struct kwarp_ep *ep)
 		return poll_reply(ep);
 	case KWARP_CMS_WAIT_REQ:
 		return poll_request(ep);
-	case KWARP_CMS_WAIT_TURN:
+	case KWARP_CMS_WAIT_BACKLOG:
 		return deliver_request(ep);
 	case KWARP_CMS_WAIT_ULP:
-		return poll_quiet(ep);
+		return poll_answer(ep);
 	case KWARP_CMS_SEND_REP:
 		return poll_send_rep(ep);
 	case KWARP_CMS_SEND_REJ:

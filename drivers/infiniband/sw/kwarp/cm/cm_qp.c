@@ -16,7 +16,7 @@
  *     would end the stream of a queue pair that belongs to another program.
  *
  * So each look-up gives iw_cm a new stand-in, which lives until iw_cm returns it. The connect() or
- * accept() that iw_cm then calls in the same task claims the stand-in, which means: it finds the
+ * accept() that iw_cm then calls in the same task takes the stand-in, which means: it finds the
  * stand-in in a list of new ones, and removes it from there. When the call has passed all checks,
  * it binds the stand-in to its endpoint (one connection), and so to the endpoint's queue pair, as
  * long as the endpoint has one. Until then the stand-in is bound to no endpoint. destroy_qp() waits
@@ -33,7 +33,6 @@
 #include "../qp/stream.h"
 #include "ep.h"
 #include "ep_run.h"
-#include "stand_in.h"
 
 /* kwarp_qp_rem_ref() uses Tasks RCU. Without kernel preemption plain RCU does the same. */
 #if defined(CONFIG_PREEMPTION) && !defined(CONFIG_TASKS_RCU)
@@ -46,13 +45,13 @@
 /**
  * struct stand_in - what iw_cm refers to instead of a queue pair
  * @ibqp: the object to which iw_cm has a pointer
- * @node: entry in kdev->cm.new_qps until a connect() or accept() claims the stand-in; under
+ * @node: entry in kdev->cm.new_qps until a connect() or accept() takes the stand-in; under
  *	kdev->cm.new_lock
  * @task: the task that has looked up the queue pair; only compared
  * @ep: the endpoint that the stand-in is bound to, a reference; NULL: none; under
  *	kdev->cm.new_lock
  * @exposed: iw_cm's id may become ESTABLISHED without an upcall of @ep, so iw_cm may use the
- *	stand-in; written once, by the accept() that claimed the stand-in
+ *	stand-in; written once, by the accept() that took the stand-in
  * @rcu: for freeing the stand-in
  */
 struct stand_in {
@@ -64,10 +63,7 @@ struct stand_in {
 	struct rcu_head rcu;
 };
 
-/*
- * Number of stand-ins that iw_cm has returned and that wait for Tasks RCU; they may outlive their
- * device.
- */
+/* Stand-ins that wait for Tasks RCU; they may outlive their device. */
 static atomic_t num_returned = ATOMIC_INIT(0);
 
 static struct stand_in *to_stand_in(struct ib_qp *ibqp)
@@ -75,7 +71,13 @@ static struct stand_in *to_stand_in(struct ib_qp *ibqp)
 	return container_of(ibqp, struct stand_in, ibqp);
 }
 
-/* Is @ibqp a stand-in from kwarp_get_qp(), not a queue pair? Context: any. */
+/**
+ * kwarp_cm_is_stand_in - is this object a stand-in, and no queue pair?
+ * @ibqp: object
+ *
+ * Context: any.
+ * Return: true if so.
+ */
 bool kwarp_cm_is_stand_in(const struct ib_qp *ibqp)
 {
 	return ibqp->qp_type == STAND_IN;
@@ -148,8 +150,8 @@ static void free_stand_in(struct rcu_head *rcu)
 }
 
 /**
- * kwarp_qp_rem_ref - ib_device_ops.iw_rem_ref: iw_cm returns a stand-in
- * @ibqp: from kwarp_get_qp()
+ * kwarp_qp_rem_ref - ib_device_ops.iw_rem_ref
+ * @ibqp: stand-in from kwarp_get_qp()
  *
  * iw_cm_disconnect() reads the pointer from the id under the id's lock, and then uses the object
  * without lock or reference, while the CLOSE event of the same id may return it. With a real queue
@@ -177,7 +179,7 @@ void kwarp_qp_rem_ref(struct ib_qp *ibqp)
 		return;
 	raw_spin_lock_irqsave(&kdev->cm.new_lock, irqflags);
 	/*
-	 * After this no call can claim the stand-in. If a call has claimed it already, the node is
+	 * After this no call can take the stand-in. If a call has taken it already, the node is
 	 * in no list, and this changes nothing.
 	 */
 	list_del_init(&s->node);
@@ -187,10 +189,10 @@ void kwarp_qp_rem_ref(struct ib_qp *ibqp)
 	in_use = s->exposed;
 	if (ep) {
 		/*
-		 * ep->told is set before the event that makes the id ESTABLISHED, so before iw_cm
-		 * can use the stand-in.
+		 * ep->reported is set before the event that makes the id ESTABLISHED, so before
+		 * iw_cm can use the stand-in.
 		 */
-		in_use |= READ_ONCE(ep->told);
+		in_use |= READ_ONCE(ep->reported);
 		kwarp_ep_put(ep);
 	}
 	if (in_use) {
@@ -201,7 +203,6 @@ void kwarp_qp_rem_ref(struct ib_qp *ibqp)
 	}
 }
 
-/* Wait until all stand-ins have been freed. Context: process; module exit. */
 void kwarp_cm_exit_stand_ins(void)
 {
 #ifdef CONFIG_TASKS_RCU
@@ -211,15 +212,11 @@ void kwarp_cm_exit_stand_ins(void)
 #endif
 }
 
-/**
- * kwarp_cm_claim_stand_in - find the stand-in that iw_cm has got for this call
- * @kdev: device
- *
- * Context: process, a call of iw_connect or iw_accept.
+/*
  * Return: the stand-in that kwarp_get_qp() has given to the current task, and to which iw_cm has a
  * reference; NULL if the task has got the device's no_qp.
  */
-struct ib_qp *kwarp_cm_claim_stand_in(struct kwarp_dev *kdev)
+struct ib_qp *kwarp_cm_take_stand_in(struct kwarp_dev *kdev)
 {
 	struct ib_qp *found = NULL;
 	unsigned long irqflags;
@@ -239,7 +236,7 @@ struct ib_qp *kwarp_cm_claim_stand_in(struct kwarp_dev *kdev)
 
 /*
  * The id will become ESTABLISHED even though accept() does not bind this stand-in: so the stand-in
- * must be freed by Tasks RCU. Context: process, the accept() that claimed the stand-in.
+ * must be freed by Tasks RCU. Context: process, the accept() that took the stand-in.
  */
 void kwarp_cm_expose_stand_in(struct ib_qp *ibqp)
 {
@@ -247,13 +244,7 @@ void kwarp_cm_expose_stand_in(struct ib_qp *ibqp)
 		to_stand_in(ibqp)->exposed = true;
 }
 
-/**
- * kwarp_cm_bind_stand_in - bind a stand-in to an endpoint
- * @ibqp: from kwarp_cm_claim_stand_in()
- * @ep: endpoint whose queue pair the ULP may connect
- *
- * Context: process; ep->mutex held; before the first upcall for the id.
- */
+/* The ULP may connect the endpoint's queue pair. Before the first upcall for the id. */
 void kwarp_cm_bind_stand_in(struct ib_qp *ibqp, struct kwarp_ep *ep)
 {
 	unsigned long irqflags;
@@ -265,10 +256,7 @@ void kwarp_cm_bind_stand_in(struct ib_qp *ibqp, struct kwarp_ep *ep)
 	raw_spin_unlock_irqrestore(&ep->kdev->cm.new_lock, irqflags);
 }
 
-/*
- * Return: the stand-in's endpoint, with a reference; NULL: none. Does not sleep, see
- * kwarp_qp_rem_ref().
- */
+/* Does not sleep, see kwarp_qp_rem_ref(). */
 static struct kwarp_ep *stand_in_ep(struct ib_qp *ibqp)
 {
 	struct kwarp_dev *kdev = to_kdev(ibqp->device);

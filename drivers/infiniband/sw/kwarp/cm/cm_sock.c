@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Sockets of connection management: creation. Callbacks are in sock_hook.c, sending and receiving
- * in sock_io.c, memory cgroups in sock_memcg.c.
- *
  * A socket belongs to the network namespace in which the link (the kwarp device) was made. It is
  * bound to an interface, the link's netdev or a VLAN on it (cm_iface.c), so that links in one
  * namespace do not receive each other's traffic and can listen on the same port. For traffic
- * between two addresses of one host, too, TCP finds a socket by the interface that it is bound
- * to, so both ends have to be bound alike: see own_end(). On the loopback device only wildcard
+ * between two addresses of one host, too, TCP finds a socket by the interface that it is bound to,
+ * so both ends have to be bound alike: see own_end(). On the loopback device only wildcard
  * listeners are bound.
  *
  * Kernel sockets hold no reference on their namespace, and TCP stops the timers of such a socket
  * when it is released. Therefore a socket is released only after TCP has closed the connection, or
- * with a reset: no connection continues in TCP without its socket. A namespace that ends
- * waits for the kwarp devices in it (link.c).
+ * with a reset: no connection continues in TCP without its socket. A namespace that ends waits for
+ * the kwarp devices in it (link.c).
  *
  * A socket is hooked while its callbacks call the function notify of its struct kwarp_cm_sock.
  *
@@ -37,6 +34,7 @@
 #include "../kwarp.h"
 #include "cm_iface.h"
 #include "sock_knobs.h"
+#include "sock_memcg.h"
 
 /* ------------------------------------------------------------- addresses */
 
@@ -95,14 +93,7 @@ static void addr_unmap(struct sockaddr_storage *ss)
 	*addr_v4(ss) = a;
 }
 
-/**
- * kwarp_cm_sock_names - get the addresses of both ends
- * @sock: socket; the connection may be closed already (getname's peer = 2 allows that)
- * @local: result: address of this end
- * @remote: result: address of the peer
- *
- * Context: process.
- */
+/* The connection may be closed already: getname's peer = 2 allows that. */
 void kwarp_cm_sock_names(struct socket *sock, struct sockaddr_storage *local,
 			 struct sockaddr_storage *remote)
 {
@@ -113,27 +104,14 @@ void kwarp_cm_sock_names(struct socket *sock, struct sockaddr_storage *local,
 	addr_unmap(remote);
 }
 
-/**
- * kwarp_cm_sock_error - get the error with which TCP has ended the connection
- * @sock: socket
- *
- * Return: errno; 0 if TCP has none.
- */
-int kwarp_cm_sock_error(const struct socket *sock)
-{
-	return -READ_ONCE(sock->sk->sk_err);
-}
-
-/* ------------------------- calls whose argument types depend on the kernel version */
-
 static int sock_bind(struct socket *sock, struct sockaddr_storage *ss)
 {
-	return kernel_bind(sock, (struct kwarp_sockaddr *)ss, addr_len(ss));
+	return kernel_bind(sock, (struct sockaddr_unsized *)ss, addr_len(ss));
 }
 
 static int sock_connect(struct socket *sock, struct sockaddr_storage *ss)
 {
-	return kernel_connect(sock, (struct kwarp_sockaddr *)ss, addr_len(ss), O_NONBLOCK);
+	return kernel_connect(sock, (struct sockaddr_unsized *)ss, addr_len(ss), O_NONBLOCK);
 }
 
 /* -------------------------------------------------------------- creation */
@@ -172,7 +150,7 @@ static int sock_create_on(struct kwarp_dev *kdev, int family, struct socket **re
 	 * machine would drop a packet with memory of the reserve.
 	 */
 	(*res)->sk->sk_allocation = GFP_NOIO | __GFP_NOMEMALLOC | __GFP_NOWARN;
-	kwarp_sk_no_task_frag((*res)->sk);
+	KWARP_SINCE(SK_USE_TASK_FRAG, (*res)->sk->sk_use_task_frag = false);
 	sock_set_reuseaddr((*res)->sk);
 	tcp_sock_set_nodelay((*res)->sk);
 	return 0;
@@ -229,8 +207,22 @@ static int own_end(const struct kwarp_dev *kdev, const struct iw_cm_id *id, int 
 	return far;
 }
 
-static int dial_from(struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifindex,
-		     bool any_port, struct kwarp_cm_sock *cs)
+/* A socket that connects again has its address already; binding it again can fail. */
+static int bind_to(struct kwarp_dev *kdev, struct socket *sock, struct sockaddr_storage *from,
+		   int ifindex)
+{
+	struct sock *sk = sock->sk;
+	int ret = 0;
+
+	if (sk->sk_userlocks & SOCK_BINDADDR_LOCK)
+		return 0;
+	if (ifindex != kdev->net->loopback_dev->ifindex && sk->sk_bound_dev_if != ifindex)
+		ret = sock_bindtoindex(sk, ifindex, true);
+	return ret ?: sock_bind(sock, from);
+}
+
+static int connect_from(struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifindex,
+			bool any_port, struct kwarp_cm_sock *cs)
 {
 	struct sockaddr_storage from;
 	int ret;
@@ -238,19 +230,20 @@ static int dial_from(struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifin
 	if (id->local_addr.ss_family != id->m_remote_addr.ss_family)
 		return -EAFNOSUPPORT;
 	ifindex = own_end(kdev, id, ifindex, &from);
-	ret = sock_create_on(kdev, from.ss_family, &cs->sock);
+	ret = cs->sock ? 0 : sock_create_on(kdev, from.ss_family, &cs->sock);
 	if (ret)
 		return ret;
-	kwarp_sock_dials(kdev, cs->sock, id);
+	/* An id of wire.c names the process that pays: this may be a kernel thread. */
+	if (!id->context)
+		kwarp_cm_sock_charge_to(cs->sock, id->provider_data);
+	kwarp_sock_connects(kdev, cs->sock, id);
 	addr_fix_scope(&from, ifindex);
 	if (any_port)
 		addr_v4(&from)->sin_port = 0;
 
 	ret = sock_defer_ack(cs->sock);
-	if (!ret && ifindex != kdev->net->loopback_dev->ifindex)
-		ret = sock_bindtoindex(cs->sock->sk, ifindex, true);
 	if (!ret)
-		ret = sock_bind(cs->sock, &from);
+		ret = bind_to(kdev, cs->sock, &from, ifindex);
 	/*
 	 * Hook the socket before it is connected: connecting can call a BPF program, which could
 	 * put the socket into a sockmap, and then it could not be hooked any more.
@@ -259,59 +252,62 @@ static int dial_from(struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifin
 		ret = kwarp_cm_sock_hook(cs);
 	if (!ret)
 		ret = connect_to(cs, id, ifindex);
-	if (ret)
-		kwarp_cm_sock_kill(cs);
 	return ret;
 }
 
-/**
- * kwarp_cm_sock_dial - start a TCP connection
- * @kdev: device
- * @id: iw_cm's id, with the addresses of both ends
- * @ifindex: from kwarp_cm_iface()
- * @cs: gets the socket, hooked: cs->notify may be called before this function returns
- *
- * The local port comes from rdma_cm's own port space. If an ordinary socket uses that port, TCP
- * chooses another; the ULP sees rdma_cm's number in any case.
- *
- * Context: process; does not wait for the peer.
- * Return: 0 if TCP is connected or about to connect, or an errno.
+/*
+ * @cs: cs->notify may be called before this function returns; a socket that it has is used. The
+ * local port comes from rdma_cm's own port space. If an ordinary socket uses that port, TCP chooses
+ * another; the ULP sees rdma_cm's number in any case. Context: process; does not wait for the peer.
+ * Return: 0 if TCP is connected or about to connect; or an errno, and @cs may have a socket.
  */
-int kwarp_cm_sock_dial(struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifindex,
-		       struct kwarp_cm_sock *cs)
+int kwarp_cm_sock_connect(struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifindex,
+			  struct kwarp_cm_sock *cs)
 {
 	int ret;
 
 	might_sleep();
-	ret = dial_from(kdev, id, ifindex, false, cs);
-	if ((ret == -EADDRINUSE || ret == -EADDRNOTAVAIL) && addr_port(&id->local_addr))
-		ret = dial_from(kdev, id, ifindex, true, cs);
+	ret = connect_from(kdev, id, ifindex, false, cs);
+	if ((ret == -EADDRINUSE || ret == -EADDRNOTAVAIL) && addr_port(&id->local_addr)) {
+		kwarp_cm_sock_kill(cs);
+		ret = connect_from(kdev, id, ifindex, true, cs);
+	}
 	return ret;
 }
 
-/**
- * kwarp_cm_sock_redial - end the connection with a reset, and start another one
- * @cs: from kwarp_cm_sock_dial()
- * @id: the id that was passed to kwarp_cm_sock_dial()
- * @ifindex: the interface that was passed to kwarp_cm_sock_dial()
- *
- * The socket is kept, because it belongs to the ULP that connects: to its memory cgroup, its
- * network cgroup and its user. A socket made here would belong to a kernel thread.
- *
- * Context: process; does not wait for the peer.
- * Return: 0 if TCP is connected or about to connect, or an errno.
- */
-int kwarp_cm_sock_redial(struct kwarp_cm_sock *cs, const struct iw_cm_id *id, int ifindex)
+/* Also resets a connection. TCP forgets the port, not the address. */
+static int sock_disconnect(struct socket *sock)
 {
 	struct sockaddr_storage none = { .ss_family = AF_UNSPEC };
+
+	return kernel_connect(sock, (struct sockaddr_unsized *)&none, sizeof(none), 0);
+}
+
+/* Reset the connection, and keep the socket for kwarp_cm_sock_connect(). Context: process. */
+void kwarp_cm_sock_reset(struct kwarp_cm_sock *cs)
+{
+	might_sleep();
+	if (!cs->sock)
+		return;
+	kwarp_cm_sock_unhook(cs);
+	if (sock_disconnect(cs->sock))
+		kwarp_cm_sock_kill(cs);
+}
+
+/*
+ * The socket is kept, because it belongs to the ULP that connects: to its memory cgroup, its
+ * network cgroup and its user. A socket made here would belong to a kernel thread.
+ */
+int kwarp_cm_sock_reconnect(struct kwarp_cm_sock *cs, const struct iw_cm_id *id, int ifindex)
+{
 	unsigned int noreclaim;
 	int ret;
 
 	might_sleep();
-	ret = kernel_connect(cs->sock, (struct kwarp_sockaddr *)&none, sizeof(none), 0);
+	ret = sock_disconnect(cs->sock);
 	if (ret)
 		return ret;
-	kwarp_sock_redials(to_kdev(id->device), cs->sock);
+	kwarp_sock_reconnects(to_kdev(id->device), cs->sock);
 	/* This runs in the ordered queue: see sock_io.c. */
 	noreclaim = memalloc_noreclaim_save();
 	ret = connect_to(cs, id, ifindex);
@@ -319,15 +315,8 @@ int kwarp_cm_sock_redial(struct kwarp_cm_sock *cs, const struct iw_cm_id *id, in
 	return ret;
 }
 
-/**
- * kwarp_cm_sock_dialled - has the TCP connect succeeded or failed?
- * @sock: from kwarp_cm_sock_dial()
- * @id: the id that was passed to kwarp_cm_sock_dial()
- *
- * Context: process.
- * Return: 0 if connected; -EINPROGRESS; other errno: why the connect failed.
- */
-int kwarp_cm_sock_dialled(struct socket *sock, const struct iw_cm_id *id)
+/* 0: connected; -EINPROGRESS; other errno: why the connect failed. */
+int kwarp_cm_sock_connected(struct socket *sock, const struct iw_cm_id *id)
 {
 	struct sockaddr_storage to = id->m_remote_addr;
 	int ret;
@@ -374,16 +363,8 @@ static int sock_listen(struct socket *sock, int backlog)
 				     sizeof(none));
 }
 
-/**
- * kwarp_cm_sock_listen - create a listening socket
- * @kdev: device
- * @id: address to listen on, possibly a wildcard
- * @ifindex: from kwarp_cm_iface()
- * @backlog: length of the accept queue that the ULP asks for
- * @cs: gets the socket, hooked: cs->notify may be called before this function returns
- *
- * Context: process.
- * Return: 0 or an errno; -EADDRINUSE if TCP has the port in use.
+/*
+ * @cs: cs->notify may be called before this function returns. -EADDRINUSE: TCP has the port in use.
  */
 int kwarp_cm_sock_listen(struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifindex,
 			 int backlog, struct kwarp_cm_sock *cs)

@@ -11,15 +11,15 @@ struct iw_cm_id;
 struct kwarp_dev;
 struct socket;
 
-int kwarp_cm_sock_dial(struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifindex,
-		       struct kwarp_cm_sock *cs);
-int kwarp_cm_sock_redial(struct kwarp_cm_sock *cs, const struct iw_cm_id *id, int ifindex);
-int kwarp_cm_sock_dialled(struct socket *sock, const struct iw_cm_id *id);
+int kwarp_cm_sock_connect(struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifindex,
+			  struct kwarp_cm_sock *cs);
+void kwarp_cm_sock_reset(struct kwarp_cm_sock *cs);
+int kwarp_cm_sock_reconnect(struct kwarp_cm_sock *cs, const struct iw_cm_id *id, int ifindex);
+int kwarp_cm_sock_connected(struct socket *sock, const struct iw_cm_id *id);
 int kwarp_cm_sock_listen(struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifindex,
 			 int backlog, struct kwarp_cm_sock *cs);
 void kwarp_cm_sock_names(struct socket *sock, struct sockaddr_storage *local,
 			 struct sockaddr_storage *remote);
-int kwarp_cm_sock_error(const struct socket *sock);
 bool kwarp_cm_addr_loopback(const struct sockaddr_storage *ss);
 
 #endif /* KWARP_CM_CM_SOCK_H */

@@ -10,8 +10,6 @@
  * the ULP may have outstanding, event.ord limits the Reads of the peer that this end has to serve.
  * They are clamped to what the device can do (6581-9.1-24). If the peer gave no number, or left the
  * number to the ULPs, this end's numbers are used.
- *
- * Numbers such as 6581-9.1-4 name requirements of RFCs, see Documentation/conformance.
  */
 #include "cm_upcall.h"
 
@@ -23,7 +21,7 @@
 #include "cm_sock.h"
 #include "ep.h"
 #include "startup.h"
-#include "turn.h"
+#include "backlog.h"
 
 /*
  * Table of handles: finds the endpoint (connection) whose Request has been passed to iw_cm with
@@ -36,11 +34,11 @@ static DEFINE_XARRAY_ALLOC1(handles);
 static u32 next_handle;
 
 /* iw_cm's length field is a u8: longer private data is cut to 255 octets. */
-static void fill_pd(struct iw_cm_event *event, const struct kwarp_startup *su,
-		    const struct kwarp_mpa_frame *frame)
+static void fill_pdata(struct iw_cm_event *event, const struct kwarp_startup *su,
+		       const struct kwarp_mpa_frame *frame)
 {
-	event->private_data = (void *)su->pd;
-	event->private_data_len = min_t(u16, frame->pd_len, U8_MAX);
+	event->private_data = (void *)su->pdata;
+	event->private_data_len = min_t(u16, frame->pdata_len, U8_MAX);
 }
 
 static u8 event_depth(const struct kwarp_mpa_frame *frame, u16 theirs, u16 ours, u16 max)
@@ -78,13 +76,7 @@ static int reply_status(int status)
 	}
 }
 
-/**
- * kwarp_cm_upcall_reply - make the upcall CONNECT_REPLY
- * @ep: initiator
- * @status: 0; or an errno, and then this is the last upcall
- *
- * Context: process; ep->mutex held.
- */
+/* @status: 0; or an errno, and then this is the last upcall. */
 void kwarp_cm_upcall_reply(struct kwarp_ep *ep, int status)
 {
 	const struct kwarp_startup *su = ep->su;
@@ -101,13 +93,13 @@ void kwarp_cm_upcall_reply(struct kwarp_ep *ep, int status)
 	 * A Reply has come, accepting or rejecting: pass its contents on (5044-7.1.4.2-2,
 	 * 6581-9.1-14).
 	 */
-	if (su->pd) {
-		fill_pd(&event, su, &su->rep);
+	if (su->pdata) {
+		fill_pdata(&event, su, &su->rep);
 		fill_depths(&event, &su->rep, su->res.ord, su->res.ird);
 	}
 	if (!status) {
 		kwarp_cm_sock_names(ep->cs.sock, &event.local_addr, &event.remote_addr);
-		WRITE_ONCE(ep->told, true);		/* read by kwarp_qp_rem_ref() */
+		WRITE_ONCE(ep->reported, true);		/* read by kwarp_qp_rem_ref() */
 	}
 	if (id->event_handler(id, &event)) {
 		/* iw_cm had no memory for the private data. An event without any cannot fail. */
@@ -118,10 +110,7 @@ void kwarp_cm_upcall_reply(struct kwarp_ep *ep, int status)
 		kwarp_ep_drop_id(ep);
 }
 
-/*
- * Pass CONNECT_REQUEST to the listener's id, unless other Requests come first (turn.c).
- * Return: like kwarp_ep_publish().
- */
+/* Pass CONNECT_REQUEST to the listener's id, unless other Requests come first (backlog.c). */
 static int upcall_request(struct kwarp_ep *ep)
 {
 	struct kwarp_listener *l = ep->listener;
@@ -132,27 +121,23 @@ static int upcall_request(struct kwarp_ep *ep)
 	};
 	int ret = -ECONNABORTED;
 
-	fill_pd(&event, su, &su->req);
+	fill_pdata(&event, su, &su->req);
 	fill_depths(&event, &su->req, KWARP_MAX_ORD, KWARP_MAX_IRD);
 	kwarp_cm_sock_names(ep->cs.sock, &event.local_addr, &event.remote_addr);
 
 	spin_lock(&l->lock);
-	if (l->cm_id && !kwarp_turn_is(ep))
+	if (l->cm_id && !kwarp_backlog_try(ep))
 		ret = -EAGAIN;
 	else if (l->cm_id)
 		ret = l->cm_id->event_handler(l->cm_id, &event);
 	if (!ret)
-		kwarp_turn_asked(ep);
+		kwarp_backlog_asked(ep);
 	spin_unlock(&l->lock);
 	return ret;
 }
 
-/**
- * kwarp_ep_publish - pass a Request to iw_cm, as a CONNECT_REQUEST event with a new handle
- * @ep: responder with a valid Request
- *
- * Context: process; ep->mutex held.
- * Return: 0; -ENOMEM: try again soon; -EAGAIN: other Requests are first, see turn.c;
+/*
+ * Return: 0; -ENOMEM: try again soon; -EAGAIN: other Requests are first, see backlog.c;
  * -ECONNABORTED: the listener has been closed.
  */
 int kwarp_ep_publish(struct kwarp_ep *ep)
@@ -174,25 +159,19 @@ int kwarp_ep_publish(struct kwarp_ep *ep)
 	return ret;
 }
 
-/**
- * kwarp_ep_claim - find the endpoint of a Request, and remove the handle
- * @id: made by iw_cm for the CONNECT_REQUEST, with the event's provider_data
- *
- * Context: process. Of several callers only one gets the endpoint.
- * Return: the endpoint with the reference of the handle; NULL: the handle is gone, because the
- * connection has ended or another caller has got the endpoint.
+/*
+ * Context: process. Of several callers only one gets the endpoint. Return: the endpoint with the
+ * reference of the handle; NULL: the handle is gone, because the connection has ended or another
+ * caller has got the endpoint.
  */
-struct kwarp_ep *kwarp_ep_claim(const struct iw_cm_id *id)
+struct kwarp_ep *kwarp_ep_take_request(const struct iw_cm_id *id)
 {
 	u32 handle = (uintptr_t)id->provider_data >> 1;
 
 	return handle ? xa_erase(&handles, handle) : NULL;
 }
 
-/*
- * Remove the endpoint's handle, if it still has one, so that iw_cm's accept or reject finds no
- * endpoint. Context: ep->mutex held.
- */
+/* Afterwards iw_cm's accept or reject finds no endpoint. */
 void kwarp_ep_unpublish(struct kwarp_ep *ep)
 {
 	lockdep_assert_held(&ep->mutex);
@@ -220,19 +199,13 @@ static void upcall_simple(struct kwarp_ep *ep, enum iw_cm_event_type type, int s
 		return;
 	if (type == IW_CM_EVENT_ESTABLISHED) {
 		fill_depths(&event, &su->req, su->res.ord, su->res.ird);
-		WRITE_ONCE(ep->told, true);		/* read by kwarp_qp_rem_ref() */
+		WRITE_ONCE(ep->reported, true);		/* read by kwarp_qp_rem_ref() */
 	}
 	/* Cannot fail: iw_cm has allocated the work items for these events in advance. */
 	WARN_ON_ONCE(ep->cm_id->event_handler(ep->cm_id, &event));
 }
 
-/**
- * kwarp_cm_upcall_established - make the upcall ESTABLISHED
- * @ep: responder
- * @status: 0; or an errno, and then CLOSE is reported next
- *
- * Context: process; ep->mutex held.
- */
+/* @status: 0; or an errno, and then CLOSE is reported next. */
 void kwarp_cm_upcall_established(struct kwarp_ep *ep, int status)
 {
 	lockdep_assert_held(&ep->mutex);
@@ -241,12 +214,7 @@ void kwarp_cm_upcall_established(struct kwarp_ep *ep, int status)
 		kwarp_cm_upcall_close(ep);
 }
 
-/**
- * kwarp_cm_upcall_close - make the upcall CLOSE, the last one for the id
- * @ep: endpoint whose CONNECT_REPLY has reported success, or that has made the upcall ESTABLISHED
- *
- * Context: process; ep->mutex held.
- */
+/* The last upcall for the id. */
 void kwarp_cm_upcall_close(struct kwarp_ep *ep)
 {
 	lockdep_assert_held(&ep->mutex);

@@ -7,7 +7,7 @@
 
 void kwarp_cm_upcall_reply(struct kwarp_ep *ep, int status);
 int kwarp_ep_publish(struct kwarp_ep *ep);
-struct kwarp_ep *kwarp_ep_claim(const struct iw_cm_id *id);
+struct kwarp_ep *kwarp_ep_take_request(const struct iw_cm_id *id);
 void kwarp_ep_unpublish(struct kwarp_ep *ep);
 void kwarp_ep_check_idle(void);
 void kwarp_cm_upcall_established(struct kwarp_ep *ep, int status);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Endpoint (one connection): object, references, and events. ep_timer.c sets the timer.
+ * Endpoint (one connection): object, references, and events; ep_timer.c sets the timer. Listener:
+ * references, and the list of its half-open endpoints.
  *
  * kwarp_ep_mark() records an event as a bit. If a context has the endpoint locked by
  * kwarp_ep_lock(), that context handles the bit before it unlocks the endpoint; otherwise a work
  * item handles the bit. A bit is a reason to look at the endpoint, not a message: setting it twice
  * is the same as setting it once.
- *
- * DEAD is the last state of an endpoint.
  */
 #include "ep.h"
 
@@ -19,17 +18,88 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
-#include "../fault.h"
+#include "../door.h"
 #include "../wq.h"
-#include "listener.h"
 #include "startup.h"
 
-/* ------------------------------------------------------------ references */
+/* --------------------------------------------------------------- listeners */
 
-/*
- * MPA startup has succeeded or failed: free its memory, ep->su. Context: process; nothing else uses
- * ep->su any more.
- */
+static void listener_release(struct kref *kref)
+{
+	struct kwarp_listener *l = container_of(kref, struct kwarp_listener, kref);
+
+	WARN_ON_ONCE(l->cs.sock || l->cm_id || l->num_half_open || l->asked ||
+		     !list_empty(&l->waiting));
+	mutex_destroy(&l->mutex);
+	kfree(l);
+}
+
+void kwarp_listener_get(struct kwarp_listener *l)
+{
+	kref_get(&l->kref);
+}
+
+void kwarp_listener_put(struct kwarp_listener *l)
+{
+	kref_put(&l->kref, listener_release);
+}
+
+/* Let the work item look for connections to accept. Context: any. */
+void kwarp_listener_kick(struct kwarp_listener *l)
+{
+	kwarp_listener_get(l);			/* reference for the queued work */
+	if (mod_delayed_work(kwarp_wq, &l->work, 0))
+		kwarp_listener_put(l);		/* the queued work has a reference already */
+}
+
+void kwarp_listener_enter(struct kwarp_ep *ep)
+{
+	struct kwarp_listener *l = ep->listener;
+
+	lockdep_assert_held(&ep->mutex);
+	spin_lock(&l->lock);
+	list_add_tail(&ep->half_open, &l->half_open);
+	WRITE_ONCE(l->num_half_open, l->num_half_open + 1);
+	spin_unlock(&l->lock);
+}
+
+void kwarp_listener_leave(struct kwarp_ep *ep)
+{
+	struct kwarp_listener *l = ep->listener;
+	bool was_full = false;
+
+	lockdep_assert_held(&ep->mutex);
+	spin_lock(&l->lock);
+	if (!list_empty(&ep->half_open)) {
+		list_del_init(&ep->half_open);
+		was_full = l->num_half_open >= READ_ONCE(l->kdev->knobs.half_open_max);
+		WRITE_ONCE(l->num_half_open, l->num_half_open - 1);
+		/*
+		 * The endpoint need not end any more to make room in the half-open list.
+		 * evict_some(), which sets this bit, finds endpoints only in that list, so the bit
+		 * stays clear.
+		 */
+		clear_bit(KWARP_EP_EVICT, &ep->events);
+	}
+	spin_unlock(&l->lock);
+	if (was_full)
+		kwarp_listener_kick(l);
+}
+
+/* Has a half-open endpoint waited so long for its peer, or for its ULP, that it may be ended? */
+bool kwarp_listener_may_evict(const struct kwarp_ep *ep)
+{
+	enum kwarp_cm_state state = READ_ONCE(ep->state);
+	bool ulp = state == KWARP_CMS_WAIT_BACKLOG || state == KWARP_CMS_WAIT_ULP;
+	u32 age = ulp ? KWARP_EVICT_ULP_AGE_MS : KWARP_EVICT_AGE_MS;
+
+	return kwarp_cm_fsm(state, KWARP_CME_EVICT)->legal &&
+	       time_after(jiffies, READ_ONCE(ep->since) + msecs_to_jiffies(age));
+}
+
+/* -------------------------------------------------------------- references */
+
+/* MPA startup has succeeded or failed; nothing else uses ep->su any more. */
 void kwarp_ep_end_startup(struct kwarp_ep *ep)
 {
 	if (!ep->su)
@@ -57,7 +127,7 @@ void kwarp_ep_get(struct kwarp_ep *ep)
 	kref_get(&ep->kref);
 }
 
-/* Put a reference. Context: any; under ep->mutex only if there is another reference. */
+/* Context: any; under ep->mutex only if there is another reference. */
 void kwarp_ep_put(struct kwarp_ep *ep)
 {
 	kref_put(&ep->kref, ep_release);
@@ -70,27 +140,18 @@ static void queue_ep(struct kwarp_ep *ep)
 		kwarp_ep_put(ep);		/* the queued work has a reference already */
 }
 
-/**
- * kwarp_ep_mark - record an event, to be handled soon
- * @ep: endpoint that cannot go away during the call
- * @bit: KWARP_EP_*
- *
- * Context: any.
- */
+/* @ep cannot go away during the call. Context: any. */
 void kwarp_ep_mark(struct kwarp_ep *ep, int bit)
 {
+	KWARP_DOOR(kwarp_ep_mark, ep, bit);
 	set_bit(bit, &ep->events);
 	if (kwarp_run_ask(&ep->run))
 		queue_ep(ep);
 }
 
-/**
- * kwarp_ep_lock - lock an endpoint
- * @ep: endpoint to which the caller has a reference, besides the endpoint's own
- *
- * Until kwarp_ep_unlock() the caller handles all events of the endpoint, not the work item.
- *
- * Context: process; no queue pair's mutex held.
+/*
+ * The caller has a reference besides the endpoint's own. Until kwarp_ep_unlock() the caller handles
+ * all events of the endpoint, not the work item. Context: process; no queue pair's mutex held.
  */
 void kwarp_ep_lock(struct kwarp_ep *ep)
 {
@@ -102,28 +163,18 @@ void kwarp_ep_lock(struct kwarp_ep *ep)
 	WARN_ON_ONCE(!ours);
 }
 
-/**
- * kwarp_ep_unlock - handle the events, and unlock the endpoint
- * @ep: endpoint locked by kwarp_ep_lock()
- *
- * Calls ep->look(), which handles the events, until no new event has come during the call. After
- * KWARP_RUN_LOOKS calls the work item handles the rest, so that the caller is not kept for ever.
- *
- * Context: process.
- */
+static void ep_round(void *arg)
+{
+	struct kwarp_ep *ep = arg;
+
+	ep->handle_events(ep);
+}
+
+/* Handles all events first; if new ones come all the time, the work item handles the rest. */
 void kwarp_ep_unlock(struct kwarp_ep *ep)
 {
-	bool left = false;
-	int n;
-
-	for (n = 0; n < KWARP_RUN_LOOKS && !left; n++) {
-		ep->look(ep);
-		left = kwarp_run_leave(&ep->run);
-	}
-	if (!left) {
-		kwarp_run_hand_over(&ep->run);
+	if (!kwarp_run_rounds(&ep->run, ep_round, ep))
 		queue_ep(ep);
-	}
 	mutex_unlock(&ep->mutex);
 }
 
@@ -132,7 +183,6 @@ static void ep_work(struct work_struct *work)
 	struct kwarp_ep *ep = container_of(work, struct kwarp_ep, work);
 	unsigned int noio;
 
-	kwarp_fault_late();
 	/* A storage protocol may wait for a connection, to write out memory: no I/O here. */
 	noio = memalloc_noio_save();
 	/*
@@ -160,21 +210,14 @@ static void ep_timer(struct work_struct *work)
 	kwarp_ep_put(ep);
 }
 
-/**
- * kwarp_ep_alloc - allocate an endpoint
- * @kdev: device
- * @l: responder: the listener that accepts the connection; initiator: NULL
- * @look: handles the endpoint's events
- *
+/*
  * The memory is charged to the caller's memory cgroup, or to that of set_active_memcg(). Peers can
  * cause any number of allocations for a listener: these use __GFP_NORETRY, so that a peer cannot
- * start the OOM killer.
- *
- * Context: process.
- * Return: the endpoint with one reference, in no list yet; NULL: out of memory.
+ * start the OOM killer. Return: the endpoint with one reference, in no list yet; NULL: out of
+ * memory.
  */
 struct kwarp_ep *kwarp_ep_alloc(struct kwarp_dev *kdev, struct kwarp_listener *l,
-				void (*look)(struct kwarp_ep *ep))
+				void (*handle_events)(struct kwarp_ep *ep))
 {
 	gfp_t gfp = GFP_KERNEL_ACCOUNT | (l ? __GFP_NORETRY | __GFP_NOWARN : 0);
 	struct kwarp_ep *ep;
@@ -190,12 +233,12 @@ struct kwarp_ep *kwarp_ep_alloc(struct kwarp_dev *kdev, struct kwarp_listener *l
 	kref_init(&ep->kref);
 	mutex_init(&ep->mutex);
 	atomic_set(&ep->run, KWARP_RUN_IDLE);
-	ep->look = look;
+	ep->handle_events = handle_events;
 	INIT_WORK(&ep->work, ep_work);
 	INIT_DELAYED_WORK(&ep->timer, ep_timer);
 	INIT_LIST_HEAD(&ep->qp_node);
 	INIT_LIST_HEAD(&ep->half_open);
-	INIT_LIST_HEAD(&ep->turn);
+	INIT_LIST_HEAD(&ep->in_line);
 	ep->state = KWARP_CMS_NEW;
 	ep->since = jiffies;
 	ep->cs.notify = ep_notify;
@@ -207,13 +250,9 @@ struct kwarp_ep *kwarp_ep_alloc(struct kwarp_dev *kdev, struct kwarp_listener *l
 	return ep;
 }
 
-/**
- * kwarp_ep_enlist - add an endpoint to the device's list
- * @ep: from kwarp_ep_alloc(); the reference from that call becomes the endpoint's own, which the
- *	endpoint holds until it is DEAD
- *
- * Context: process.
- * Return: 0, with another reference for the caller; -ENODEV: the device is going away, and
+/*
+ * The reference from kwarp_ep_alloc() becomes the endpoint's own, which the endpoint holds until it
+ * is DEAD. Return: 0, with another reference for the caller; -ENODEV: the device is going away, and
  * the endpoint has been freed.
  */
 int kwarp_ep_enlist(struct kwarp_ep *ep)
@@ -234,12 +273,7 @@ int kwarp_ep_enlist(struct kwarp_ep *ep)
 	return 0;
 }
 
-/**
- * kwarp_ep_delist - remove a DEAD endpoint from the device's list
- * @ep: endpoint to which the caller has a reference, besides the endpoint's own
- *
- * Context: process; ep->mutex held.
- */
+/* The caller has a reference besides the endpoint's own. */
 void kwarp_ep_delist(struct kwarp_ep *ep)
 {
 	struct kwarp_dev *kdev = ep->kdev;
@@ -259,7 +293,6 @@ void kwarp_ep_delist(struct kwarp_ep *ep)
 
 /* ------------------------------------------- all endpoints of a device */
 
-/* Call kwarp_ep_mark() for all endpoints of a device. Context: process. */
 void kwarp_ep_mark_all(struct kwarp_dev *kdev, int bit)
 {
 	struct kwarp_ep *ep;
@@ -273,13 +306,6 @@ void kwarp_ep_mark_all(struct kwarp_dev *kdev, int bit)
 
 /* ------------------------------------------------------------------- ids */
 
-/**
- * kwarp_ep_set_id - set the id that upcalls are made for
- * @ep: endpoint
- * @id: iw_cm's id, in a call from iw_cm
- *
- * Context: process; ep->mutex held.
- */
 void kwarp_ep_set_id(struct kwarp_ep *ep, struct iw_cm_id *id)
 {
 	struct kwarp_dev *kdev = ep->kdev;
@@ -292,12 +318,7 @@ void kwarp_ep_set_id(struct kwarp_ep *ep, struct iw_cm_id *id)
 	spin_unlock(&kdev->cm.lock);
 }
 
-/**
- * kwarp_ep_drop_id - drop the id: no upcalls are made any more
- * @ep: endpoint, with or without an id
- *
- * Context: process; ep->mutex held.
- */
+/* No upcalls are made any more. */
 void kwarp_ep_drop_id(struct kwarp_ep *ep)
 {
 	struct kwarp_dev *kdev = ep->kdev;
@@ -313,17 +334,11 @@ void kwarp_ep_drop_id(struct kwarp_ep *ep)
 	id->rem_ref(id);
 }
 
-/**
- * kwarp_ep_find - find the endpoint that makes upcalls for an id
- * @kdev: device
- * @id: iw_cm's id; only compared, so it may be freed, or belong to another device
- *
- * An endpoint holds a reference on its id, so an endpoint that is found has this very id, and not
- * one that was freed and whose address is used again.
- *
- * Context: process.
- * Return: the endpoint with a reference, or NULL. It can lose the id at any time,
- * unless its mutex is held.
+/*
+ * @id is only compared, so it may be freed, or belong to another device. An endpoint holds a
+ * reference on its id, so an endpoint that is found has this very id, and not one that was freed
+ * and whose address is used again. The endpoint, returned with a reference, can lose the id at any
+ * time, unless its mutex is held.
  */
 struct kwarp_ep *kwarp_ep_find(struct kwarp_dev *kdev, const struct iw_cm_id *id)
 {

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Endpoints (objects for connections): memory, references, locking, timer, and event bits. */
+/*
+ * Endpoints (objects for connections): memory, references, locking, timer, and event bits.
+ * Listeners: references, and the list of half-open endpoints.
+ */
 #ifndef KWARP_CM_EP_H
 #define KWARP_CM_EP_H
 
 #include "types.h"
 
 struct kwarp_ep *kwarp_ep_alloc(struct kwarp_dev *kdev, struct kwarp_listener *l,
-				void (*look)(struct kwarp_ep *ep));
+				void (*handle_events)(struct kwarp_ep *ep));
 int kwarp_ep_enlist(struct kwarp_ep *ep);
 void kwarp_ep_delist(struct kwarp_ep *ep);
 void kwarp_ep_get(struct kwarp_ep *ep);
@@ -23,5 +26,12 @@ void kwarp_ep_retry_in(struct kwarp_ep *ep, unsigned long delay);
 void kwarp_ep_set_id(struct kwarp_ep *ep, struct iw_cm_id *id);
 void kwarp_ep_drop_id(struct kwarp_ep *ep);
 struct kwarp_ep *kwarp_ep_find(struct kwarp_dev *kdev, const struct iw_cm_id *id);
+
+void kwarp_listener_get(struct kwarp_listener *l);
+void kwarp_listener_put(struct kwarp_listener *l);
+void kwarp_listener_kick(struct kwarp_listener *l);
+void kwarp_listener_enter(struct kwarp_ep *ep);
+void kwarp_listener_leave(struct kwarp_ep *ep);
+bool kwarp_listener_may_evict(const struct kwarp_ep *ep);
 
 #endif /* KWARP_CM_EP_H */

@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Endpoint: turns bits (KWARP_EP_*) and the state of the socket into events of proto/cm_fsm.c,
- * and carries out the actions that its table names.
+ * Endpoint: turns bits (KWARP_EP_*) and the state of the socket into events of proto/cm_fsm.c, and
+ * carries out the actions that its table names. Two steps are not among the actions: cm_mpa.c
+ * passes a Request to iw_cm (kwarp_ep_publish()), and gives the socket to the queue pair
+ * (kwarp_ep_attach()), before the table gets the event, because the result decides which event it
+ * is.
  *
  * kwarp_ep_run(), the loop, runs under the endpoint's mutex. A context that has locked the endpoint
  * handles all bits that are set until it unlocks the endpoint (kwarp_ep_unlock()); the work item
  * handles bits that are set while the endpoint is not locked. The caller holds a reference of its
  * own, because the endpoint may drop its reference on itself inside the loop.
- *
- * The QP reports FPDU (the peer's first FPDU has come), FIN (the peer has sent its FIN) and DOWN
- * (the stream has ended). Numbers such as 5044-7.1.1-9 name requirements of RFCs, see
- * Documentation/conformance.
  */
 #include "ep_run.h"
 
 #include <rdma/ib_verbs.h>
 #include <rdma/iw_cm.h>
-
-#include <linux/ratelimit.h>
 
 #include "../qp/stream.h"
 #include "../trace.h"
@@ -26,10 +23,10 @@
 #include "cm_upcall.h"
 #include "ep.h"
 #include "ep_stream.h"
-#include "listener.h"
+#include "ep_trouble.h"
 #include "sock_io.h"
 #include "startup.h"
-#include "turn.h"
+#include "backlog.h"
 
 /* ----------------------------------------------------------------- timer */
 
@@ -90,7 +87,7 @@ static void act_leave(struct kwarp_ep *ep)
 		kwarp_listener_leave(ep);
 }
 
-static void act_redial(struct kwarp_ep *ep)
+static void act_reconnect(struct kwarp_ep *ep)
 {
 	struct kwarp_startup *su = ep->su;
 	int ret;
@@ -102,8 +99,9 @@ static void act_redial(struct kwarp_ep *ep)
 	su->rx_len = 0;
 	su->tx_len = 0;
 	su->tx_off = 0;
-	su->pd = NULL;
-	ret = kwarp_cm_sock_redial(&ep->cs, ep->cm_id, ep->ifindex);
+	su->pdata = NULL;
+	memset(&su->rep, 0, sizeof(su->rep));
+	ret = kwarp_cm_sock_reconnect(&ep->cs, ep->cm_id, ep->ifindex);
 	if (ret) {
 		ep->status = ret;		/* poll_connect() will report it: no socket */
 		kwarp_cm_sock_kill(&ep->cs);
@@ -138,7 +136,7 @@ static void act_est_fail(struct kwarp_ep *ep)
 
 static void act_qp_abort(struct kwarp_ep *ep)
 {
-	kwarp_qp_close(ep->qp, false);
+	kwarp_qp_abort(ep->qp);
 }
 
 static void act_fin(struct kwarp_ep *ep)
@@ -173,10 +171,7 @@ static void act_hurry(struct kwarp_ep *ep)
 	}
 }
 
-/*
- * Make a rejecting Reply, which is sent in state SEND_REJ. If the ULP has received the Request, its
- * accept or reject finds no endpoint after this.
- */
+/* If the ULP has received the Request, its accept or reject finds no endpoint after this. */
 static void act_refuse(struct kwarp_ep *ep)
 {
 	kwarp_ep_unpublish(ep);
@@ -185,7 +180,7 @@ static void act_refuse(struct kwarp_ep *ep)
 
 static void (* const actions[])(struct kwarp_ep *ep) = {
 	[KWARP_CMA_LEAVE]	= act_leave,
-	[KWARP_CMA_REDIAL]	= act_redial,
+	[KWARP_CMA_RECONNECT]	= act_reconnect,
 	[KWARP_CMA_REPLY_OK]	= act_reply_ok,
 	[KWARP_CMA_REPLY_FAIL]	= act_reply_fail,
 	[KWARP_CMA_EST]		= act_est,
@@ -202,120 +197,18 @@ static void (* const actions[])(struct kwarp_ep *ep) = {
 
 static_assert(ARRAY_SIZE(actions) == KWARP_CMA_COUNT);
 
-/*
- * Remove a DEAD endpoint from the device. When this function returns, the endpoint does not use the
- * device any more.
- */
+/* When this function returns, the endpoint does not use the device any more. */
 static void ep_bury(struct kwarp_ep *ep)
 {
 	WARN_ON_ONCE(ep->handle || ep->asked);
-	WARN_ON_ONCE(!list_empty(&ep->half_open) || !list_empty(&ep->turn));
+	WARN_ON_ONCE(!list_empty(&ep->half_open) || !list_empty(&ep->in_line));
 	kwarp_ep_drop_id(ep);			/* usually dropped already, by the last upcall */
 	kwarp_ep_delist(ep);
 }
 
-/* Return: the log text for a TCP connection that could not be opened. */
-static const char *why_no_tcp(int err)
-{
-	switch (err) {
-	case -ECONNREFUSED:
-		return "TCP did not connect: nothing listens there, or a firewall refuses";
-	case -ETIMEDOUT:
-	case -EHOSTUNREACH:
-	case -ENETUNREACH:
-		return "TCP did not connect: no route, or no answer";
-	default:
-		return "TCP did not connect";
-	}
-}
-
-/* Return: the log text for an established connection that TCP has ended. */
-static const char *why_lost(int err)
-{
-	switch (err) {
-	case -ECONNRESET:
-	case -EPIPE:
-		return "lost: the peer has reset it (ECONNRESET)";
-	case -EHOSTUNREACH:
-	case -ENETUNREACH:
-		return "lost: there is no way to the peer any more (EHOSTUNREACH)";
-	case -ETIMEDOUT:
-		return "lost: the peer did not answer for too long (ETIMEDOUT)";
-	case -ECONNABORTED:
-		return "lost: ended on this machine, as by ss -K (ECONNABORTED)";
-	default:
-		return "ended with an error";
-	}
-}
-
-/* Return: the log text for a connection that fails, during or after startup; NULL: no failure. */
-static const char *what_is_wrong(enum kwarp_cm_state was, enum kwarp_cm_event event, int err)
-{
-	if (event == KWARP_CME_DOWN_ERR)
-		return was == KWARP_CMS_STREAM || was == KWARP_CMS_WAIT_FPDU ?
-		       why_lost(err) : NULL;
-	if (was >= KWARP_CMS_STREAM)
-		return NULL;
-	switch (event) {
-	case KWARP_CME_BAD:
-		return "the peer broke the protocol";
-	case KWARP_CME_LOST:
-		return was == KWARP_CMS_CONNECT ? why_no_tcp(err) :
-						  "lost before it was established";
-	case KWARP_CME_REFUSE:			/* CRC policy: 5044-7.1.1-9 */
-		return "refused: CRC is required here, and the peer has it off";
-	case KWARP_CME_OWE_TERM:
-		return "refused: the peer's Reply gives less than was asked for";
-	case KWARP_CME_TIMER:
-		return "nothing came in time";
-	case KWARP_CME_EVICT:
-		return "gave way to others: too many are half-open";
-	case KWARP_CME_LOCAL:
-		return "no memory, or another trouble of this machine";
-	default:
-		return NULL;
-	}
-}
-
-static DEFINE_RATELIMIT_STATE(initiator_notices, DEFAULT_RATELIMIT_INTERVAL,
-			      DEFAULT_RATELIMIT_BURST);
-
 /*
- * Log one line for each failed connection. A peer can let any number of connections fail, so the
- * lines about those of a listener have a limit of their own: they do not hide the lines of others.
- */
-static void tell_trouble(struct kwarp_ep *ep, enum kwarp_cm_state was, enum kwarp_cm_event event)
-{
-	struct sockaddr_storage local = {}, remote = {};
-	bool down = event == KWARP_CME_DOWN_ERR && ep->cs.sock;
-	const char *text = what_is_wrong(was, event, down ? kwarp_cm_sock_error(ep->cs.sock) :
-							    ep->status);
-
-	if (!text)
-		return;
-	/*
-	 * An unconnected socket has no peer address, and after a second attempt that has failed
-	 * there is no socket: take the addresses of the id.
-	 */
-	if (was == KWARP_CMS_CONNECT && ep->cm_id) {
-		local = ep->cm_id->m_local_addr;
-		remote = ep->cm_id->m_remote_addr;
-	} else if (ep->cs.sock) {
-		kwarp_cm_sock_names(ep->cs.sock, &local, &remote);
-	} else {
-		return;
-	}
-	if (__ratelimit(ep->listener ? &ep->listener->notices : &initiator_notices))
-		ibdev_notice(&ep->kdev->ibdev, "connection %pISpc, peer %pISpc: %s (%s)\n",
-			     &local, &remote, text, kwarp_cm_state_name(was));
-}
-
-/**
- * kwarp_ep_apply - change the state for an event, and carry out the actions
- * @ep: endpoint
- * @event: what has happened; ignored if the table does not allow it in this state
- *
- * Context: process; ep->mutex held, and a reference besides the endpoint's own.
+ * @event is ignored if the table does not allow it in this state. The caller has a reference
+ * besides the endpoint's own.
  */
 void kwarp_ep_apply(struct kwarp_ep *ep, enum kwarp_cm_event event)
 {
@@ -328,9 +221,10 @@ void kwarp_ep_apply(struct kwarp_ep *ep, enum kwarp_cm_event event)
 	if (!step->legal)
 		return;
 	atomic_long_inc(&ep->kdev->stats.cm[was][event]);
-	trace_kwarp_cm_event(ep, kwarp_cm_state_name(was), kwarp_cm_event_name(event),
+	trace_kwarp_cm_event(&ep->kdev->ibdev, ep, ep->qp ? kwarp_qp_ib(ep->qp)->qp_num : 0,
+			     ep->cm_id, kwarp_cm_state_name(was), kwarp_cm_event_name(event),
 			     kwarp_cm_state_name(step->next));
-	tell_trouble(ep, was, event);
+	kwarp_ep_tell_trouble(ep, was, event);
 	WRITE_ONCE(ep->state, step->next);
 	if (step->next != was)
 		WRITE_ONCE(ep->since, jiffies);
@@ -342,8 +236,8 @@ void kwarp_ep_apply(struct kwarp_ep *ep, enum kwarp_cm_event event)
 	/* An eviction that the listener has asked for was due to the old state: drop it. */
 	clear_bit(KWARP_EP_EVICT, &ep->events);
 	kwarp_ep_set_timer(ep);
-	if (ep->state != KWARP_CMS_WAIT_TURN && ep->state != KWARP_CMS_WAIT_ULP)
-		kwarp_turn_over(ep);
+	if (ep->state != KWARP_CMS_WAIT_BACKLOG && ep->state != KWARP_CMS_WAIT_ULP)
+		kwarp_backlog_leave(ep);
 	if (ep->state >= KWARP_CMS_STREAM)
 		kwarp_ep_end_startup(ep);
 	/* The callbacks report changes only: look for octets that are in the socket already. */
@@ -370,7 +264,6 @@ static enum kwarp_cm_event down_event(struct kwarp_ep *ep, enum kwarp_cm_event e
 	return ep->aborting ? KWARP_CME_DOWN_KILL : event;
 }
 
-/* Return: the next event; KWARP_CME_NONE if all bits have been handled. */
 static enum kwarp_cm_event next_event(struct kwarp_ep *ep)
 {
 	enum kwarp_cm_event event = KWARP_CME_NONE;
@@ -409,12 +302,7 @@ static enum kwarp_cm_event next_event(struct kwarp_ep *ep)
 	return event;
 }
 
-/**
- * kwarp_ep_run - handle all events of an endpoint
- * @ep: endpoint
- *
- * Context: process; ep->mutex held, and a reference besides the endpoint's own.
- */
+/* The caller has a reference besides the endpoint's own. */
 void kwarp_ep_run(struct kwarp_ep *ep)
 {
 	enum kwarp_cm_event event;
@@ -432,14 +320,9 @@ void kwarp_ep_run(struct kwarp_ep *ep)
 	}
 }
 
-/**
- * kwarp_ep_create - make an endpoint in state NEW
- * @kdev: device
- * @l: responder: the listener that accepts the connection; initiator: NULL
- *
- * Context: process.
- * Return: the endpoint with a reference for the caller, besides the one that it holds
- * on itself until it is DEAD; or -ENOMEM, -ENODEV.
+/*
+ * Return: the endpoint with a reference for the caller, besides the one that it holds on itself
+ * until it is DEAD; or -ENOMEM, -ENODEV.
  */
 struct kwarp_ep *kwarp_ep_create(struct kwarp_dev *kdev, struct kwarp_listener *l)
 {

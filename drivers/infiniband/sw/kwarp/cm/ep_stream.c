@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Endpoint: its queue pair, which owns the socket while the stream lasts, and the upcalls of that
- * queue pair: ESTABLISHED, PEER_CLOSED, and DOWN (the stream has ended).
- *
- * Numbers such as 5044-7.1-7 name requirements of RFCs, see Documentation/conformance.
- */
+/* Endpoint: its queue pair, which owns the socket while the stream lasts. */
 #include "ep_stream.h"
 
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 
+#include "../door.h"
 #include "../qp/stream.h"
 #include "caller.h"
 #include "cm_iface.h"
@@ -33,17 +29,18 @@ static bool may_bind(const struct iw_cm_id *id, struct kwarp_qp *qp)
 	return !rdma->qp && kwarp_qp_may_connect(qp);
 }
 
-/**
- * kwarp_ep_bind_qp - find the QP that the ULP chose
- * @ep: endpoint without a QP
- * @id: iw_cm's id of the connection
- * @qpn: number of the QP
- *
+/* @qp: a reference, which the endpoint puts */
+void kwarp_ep_take_qp(struct kwarp_ep *ep, struct kwarp_qp *qp)
+{
+	lockdep_assert_held(&ep->mutex);
+	ep->qp = qp;
+	kwarp_qp_join(qp, &ep->qp_node);
+}
+
+/*
  * A QP that could not get the socket later is refused now, before anything is sent: after the Reply
- * there is no way to report a failure to the peer.
- *
- * Context: process, that of the ULP's call; ep->mutex held.
- * Return: 0; -EINVAL: no such QP, or the QP is not ready for a stream; -EPERM: not the ULP's QP.
+ * there is no way to report a failure to the peer. Return: 0; -EINVAL: no such QP, or the QP is not
+ * ready for a stream; -EPERM: not the ULP's QP.
  */
 int kwarp_ep_bind_qp(struct kwarp_ep *ep, const struct iw_cm_id *id, u32 qpn)
 {
@@ -61,13 +58,12 @@ int kwarp_ep_bind_qp(struct kwarp_ep *ep, const struct iw_cm_id *id, u32 qpn)
 		kwarp_qp_put(qp);
 		return ret;
 	}
-	ep->qp = qp;
 	ep->su->caller = kwarp_caller_get(qp);
-	kwarp_qp_join(qp, &ep->qp_node);
+	kwarp_ep_take_qp(ep, qp);
 	return 0;
 }
 
-/* Upcalls of the QP: record each as a bit, KWARP_EP_QP_*. Context: process, no lock held. */
+/* Context: process, no lock held. */
 static void stream_event(void *cookie, enum kwarp_stream_event event, bool graceful)
 {
 	struct kwarp_ep *ep = cookie;
@@ -93,32 +89,22 @@ static const struct kwarp_stream_ops stream_ops = {
 	.event = stream_event,
 };
 
-/**
- * kwarp_ep_prepare - allocate the queues of Read requests that the stream will need
- * @ep: endpoint that has negotiated the depths of its Read queues
- *
- * A responder calls this before it sends its Reply: afterwards there is no way to report a
- * failure to the peer (5044-7.1.2-16).
- *
- * Context: process; ep->mutex held.
- * Return: 0, -ENOMEM.
+/*
+ * A responder calls this before it sends its Reply: afterwards there is no way to report a failure
+ * to the peer (5044-7.1.2-16).
  */
 int kwarp_ep_prepare(struct kwarp_ep *ep)
 {
+	KWARP_DOOR(kwarp_ep_prepare, ep);
 	struct kwarp_startup *su = ep->su;
 
 	lockdep_assert_held(&ep->mutex);
 	return kwarp_readqs_init(&su->readqs, su->res.ord, su->res.ird);
 }
 
-/**
- * kwarp_ep_attach - hand the socket to the QP
- * @ep: endpoint with a QP, after kwarp_ep_prepare()
- * @initiator: this end sent the Request
- *
- * Context: process; ep->mutex held.
- * Return: 0: the QP owns the socket until its upcall DOWN; or an errno of
- * kwarp_qp_attach(), and the endpoint keeps the socket.
+/*
+ * Return: 0: the QP owns the socket until its upcall DOWN; or an errno of kwarp_qp_attach(), and
+ * the endpoint keeps the socket.
  */
 int kwarp_ep_attach(struct kwarp_ep *ep, bool initiator)
 {
@@ -132,6 +118,8 @@ int kwarp_ep_attach(struct kwarp_ep *ep, bool initiator)
 		.align = READ_ONCE(ep->kdev->knobs.align),
 		.long_frames = READ_ONCE(ep->kdev->knobs.long_frames),
 		.strict = READ_ONCE(ep->kdev->knobs.strict),
+		.send_imm = su->send_imm,
+		.receive_wait = su->receive_wait,
 		.ird = res->ird,
 		.ord = res->ord,
 		.rtr = initiator ? res->rtr : 0,
@@ -151,7 +139,6 @@ int kwarp_ep_attach(struct kwarp_ep *ep, bool initiator)
 	return ret;
 }
 
-/* Drop the endpoint's QP, if it has one. Context: process; ep->mutex held. */
 void kwarp_ep_unbind_qp(struct kwarp_ep *ep)
 {
 	struct kwarp_qp *qp = ep->qp;
@@ -162,22 +149,4 @@ void kwarp_ep_unbind_qp(struct kwarp_ep *ep)
 		return;
 	kwarp_qp_leave(qp, &ep->qp_node);
 	kwarp_qp_put(qp);
-}
-
-static void mark_no_qp(struct list_head *node)
-{
-	/*
-	 * The endpoint cannot be freed here: an endpoint is removed from the QP's list, under the
-	 * list's lock, before it is freed.
-	 */
-	kwarp_ep_mark(container_of(node, struct kwarp_ep, qp_node), KWARP_EP_NO_QP);
-}
-
-/*
- * The QP is being destroyed: mark all endpoints that have chosen the QP, so that they drop their
- * references to it. Context: process.
- */
-void kwarp_ep_mark_qp(struct kwarp_qp *qp)
-{
-	kwarp_qp_each_user(qp, mark_no_qp);
 }

@@ -26,19 +26,15 @@ static unsigned long until_deadline(const struct kwarp_ep *ep)
 static bool holds_caller(const struct kwarp_ep *ep)
 {
 	lockdep_assert_held(&ep->mutex);
-	return ep->cm_id && !ep->told && ep->su && ep->su->caller;
+	return ep->cm_id && !ep->reported && ep->su && ep->su->caller;
 }
 
-/* Is the process ending for which iw_cm waits? Context: ep->mutex held. */
 bool kwarp_ep_caller_ends(const struct kwarp_ep *ep)
 {
 	return holds_caller(ep) && kwarp_caller_ends(ep->su->caller);
 }
 
-/*
- * Let the timer expire at the deadline, and earlier while a process has to be watched. Context:
- * ep->mutex held.
- */
+/* Let the timer expire at the deadline, and earlier while a process has to be watched. */
 void kwarp_ep_arm_deadline(struct kwarp_ep *ep)
 {
 	unsigned long delay = until_deadline(ep);
@@ -56,8 +52,8 @@ static void ep_disarm_timer(struct kwarp_ep *ep)
 }
 
 /*
- * Return: time until timer @kind expires, milliseconds. A knob (tunable) is read when a timer
- * starts: a later change of the knob has no effect on a timer that runs.
+ * A knob (tunable) is read when a timer starts: a later change of the knob has no effect on a timer
+ * that runs.
  */
 static u32 timeout_of(const struct kwarp_dev *kdev, enum kwarp_cm_timer kind)
 {
@@ -69,8 +65,8 @@ static u32 timeout_of(const struct kwarp_dev *kdev, enum kwarp_cm_timer kind)
 	case KWARP_CMT_SEND:
 	case KWARP_CMT_FPDU:
 		return READ_ONCE(kdev->knobs.startup_timeout) * MSEC_PER_SEC;
-	case KWARP_CMT_TURN:
-		return KWARP_TURN_TIMEOUT_MS;
+	case KWARP_CMT_BACKLOG:
+		return KWARP_BACKLOG_TIMEOUT_MS;
 	case KWARP_CMT_VERDICT:
 		return KWARP_VERDICT_TIMEOUT_MS;
 	case KWARP_CMT_TERM:
@@ -80,10 +76,6 @@ static u32 timeout_of(const struct kwarp_dev *kdev, enum kwarp_cm_timer kind)
 	}
 }
 
-/*
- * If the current state needs another timer than the state before, start it; if the current state
- * needs none, stop the timer. Context: ep->mutex held.
- */
 void kwarp_ep_set_timer(struct kwarp_ep *ep)
 {
 	enum kwarp_cm_timer kind = kwarp_cm_state_timer(ep->state);
@@ -107,10 +99,7 @@ void kwarp_ep_set_timer(struct kwarp_ep *ep)
 	kwarp_ep_arm_deadline(ep);
 }
 
-/*
- * Let the endpoint's timer expire in @delay jiffies, or at the deadline of the state if that is
- * sooner. When the timer expires, the endpoint looks at its socket again. Context: ep->mutex held.
- */
+/* When the timer expires, the endpoint looks at its socket again. */
 void kwarp_ep_retry_in(struct kwarp_ep *ep, unsigned long delay)
 {
 	ep_arm_timer(ep, min(delay, until_deadline(ep)));

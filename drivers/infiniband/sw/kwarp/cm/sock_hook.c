@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Sockets of connection management: installing and removing the callbacks, accepting, releasing.
- *
  * A socket is hooked while its callbacks call the function notify of its struct kwarp_cm_sock, and
  * then TCP's own callbacks. The callbacks may run in softirq, so notify only sets a bit and queues
  * work. No function here waits for a peer.
@@ -9,11 +7,10 @@
 #include "sock_hook.h"
 
 #include <net/sock.h>
+#include <trace/events/sock.h>
 
 #include "../kwarp.h"
 #include "sock_knobs.h"
-
-#include KWARP_TRACE_SOCK_H
 
 enum sock_cb { CB_DATA, CB_STATE, CB_SPACE, CB_ERROR };
 
@@ -55,7 +52,7 @@ static void sock_callback(struct sock *sk, enum sock_cb cb)
 
 static void cm_data_ready(struct sock *sk)
 {
-	kwarp_trace_data_ready(sk);
+	trace_sk_data_ready(sk);
 	sock_callback(sk, CB_DATA);
 }
 
@@ -74,13 +71,8 @@ static void cm_error_report(struct sock *sk)
 	sock_callback(sk, CB_ERROR);
 }
 
-/**
- * kwarp_cm_sock_hook - let the socket's callbacks call cs->notify
- * @cs: socket whose callbacks are TCP's own
- *
+/*
  * The callbacks do not report earlier changes: the caller has to look at the socket afterwards.
- *
- * Context: process.
  * Return: 0; -EBUSY if the socket has another user, for example a BPF program of the cgroup that
  * has put it into a sockmap.
  */
@@ -116,12 +108,7 @@ static void restore_callbacks(struct sock *sk, const struct kwarp_cm_sock *cs)
 	sk->sk_error_report = cs->error_report;
 }
 
-/**
- * kwarp_cm_sock_unhook - restore TCP's own callbacks
- * @cs: socket, hooked or not
- *
- * Context: process. When this function returns, cs->notify does not run, and will not be called.
- */
+/* When this function returns, cs->notify does not run, and will not be called. Context: process. */
 void kwarp_cm_sock_unhook(struct kwarp_cm_sock *cs)
 {
 	struct sock *sk;
@@ -136,21 +123,12 @@ void kwarp_cm_sock_unhook(struct kwarp_cm_sock *cs)
 	write_unlock_bh(&sk->sk_callback_lock);
 }
 
-/* Return: number of connections that wait to be accepted. Context: any. */
 u32 kwarp_cm_sock_queued(const struct socket *sock)
 {
 	return READ_ONCE(sock->sk->sk_ack_backlog);
 }
 
-/**
- * kwarp_cm_sock_accept - accept the next connection of a listener
- * @kdev: device
- * @listener: hooked listening socket
- * @res: result: the connection's socket, not hooked
- *
- * Context: process; does not wait.
- * Return: 0; -EAGAIN if no connection waits; other errno.
- */
+/* -EAGAIN: no connection waits. Context: process; does not wait. */
 int kwarp_cm_sock_accept(struct kwarp_dev *kdev, struct kwarp_cm_sock *listener,
 			 struct socket **res)
 {
@@ -171,16 +149,13 @@ int kwarp_cm_sock_accept(struct kwarp_dev *kdev, struct kwarp_cm_sock *listener,
 	if (!rcu_access_pointer(__sk_user_data(sk)))
 		restore_callbacks(sk, listener);
 	write_unlock_bh(&sk->sk_callback_lock);
-	kwarp_sk_no_task_frag(sk);
+	KWARP_SINCE(SK_USE_TASK_FRAG, sk->sk_use_task_frag = false);
 	kwarp_sock_accepted(kdev, sock, listener->sock, listener->tos_set);
 	*res = sock;
 	return 0;
 }
 
-/**
- * kwarp_cm_sock_kill - release the socket, with a reset if it is not closed
- * @cs: socket, hooked or not, or none
- *
+/*
  * Context: process. Afterwards TCP has nothing left of this connection, except perhaps a TIME-WAIT
  * entry.
  */

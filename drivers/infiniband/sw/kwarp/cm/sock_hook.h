@@ -9,17 +9,12 @@ struct kwarp_dev;
 struct sock;
 struct socket;
 
-/**
- * struct kwarp_cm_sock - a TCP socket of connection management, and its callbacks
- * @sock: the socket, or NULL
- * @notify: called when something about the socket has changed; in softirq or process
- *	context under sk_callback_lock, may only set bits and queue work
- * @hooked: the socket's callbacks call @notify
- * @tos_set: listener: the ULP has chosen a type of service, which its connections inherit
- * @data_ready: the callback that TCP had set, valid while @hooked
- * @state_change: like @data_ready
- * @write_space: like @data_ready
- * @error_report: like @data_ready
+/*
+ * A TCP socket of connection management, and its callbacks. @notify: called when something about
+ * the socket has changed; in softirq or process context under sk_callback_lock, may only set bits
+ * and queue work. @hooked: the socket's callbacks call @notify. @tos_set: listener: the ULP has
+ * chosen a type of service, which its connections inherit. The other callbacks are those that TCP
+ * had set, valid while @hooked.
  */
 struct kwarp_cm_sock {
 	struct socket *sock;

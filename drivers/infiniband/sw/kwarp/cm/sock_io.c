@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Sockets of connection management: sending and receiving octets, and how many of them the peer has
- * acknowledged. No function here waits for a peer.
- *
  * TCP charges what it sends, and what it receives while it has the socket, to the container of the
  * program. Most callers run in the ordered queue, where all connections of the machine would wait
  * while that container reclaims memory. So these functions call TCP with PF_MEMALLOC: then a charge
@@ -16,13 +13,11 @@
 #include <linux/uio.h>
 #include <net/sock.h>
 
-/* Has TCP closed the connection completely? Context: any. */
 bool kwarp_cm_sock_closed(const struct socket *sock)
 {
 	return READ_ONCE(sock->sk->sk_state) == TCP_CLOSE;
 }
 
-/* Send a FIN: close the sending direction. Context: process. */
 void kwarp_cm_sock_fin(struct socket *sock)
 {
 	unsigned int noreclaim = memalloc_noreclaim_save();
@@ -32,7 +27,6 @@ void kwarp_cm_sock_fin(struct socket *sock)
 	memalloc_noreclaim_restore(noreclaim);
 }
 
-/* Return: TCP sequence number up to which the peer has acknowledged. Context: any. */
 u32 kwarp_cm_sock_acked(const struct socket *sock)
 {
 	return READ_ONCE(tcp_sk(sock->sk)->snd_una);
@@ -44,16 +38,7 @@ bool kwarp_cm_sock_unacked(const struct socket *sock)
 	return READ_ONCE(tcp_sk(sock->sk)->write_seq) != kwarp_cm_sock_acked(sock);
 }
 
-/**
- * kwarp_cm_sock_recv - read octets without waiting
- * @sock: socket
- * @buf: buffer
- * @len: octets to read, at most
- * @peek: leave the octets in the socket
- *
- * Context: process; does not wait.
- * Return: number of octets; 0 at the end of the stream; -EAGAIN if there are none; other errno.
- */
+/* Return: number of octets; 0 at the end of the stream; -EAGAIN if there are none; other errno. */
 int kwarp_cm_sock_recv(struct socket *sock, void *buf, u32 len, bool peek)
 {
 	struct kvec iov = { .iov_base = buf, .iov_len = len };
@@ -67,17 +52,7 @@ int kwarp_cm_sock_recv(struct socket *sock, void *buf, u32 len, bool peek)
 	return ret;
 }
 
-/**
- * kwarp_cm_sock_send - pass octets to TCP
- * @sock: socket
- * @buf: octets
- * @len: number of octets
- *
- * After -EAGAIN the callback notify (sock_hook.h) is called when TCP has room again.
- *
- * Context: process; does not wait.
- * Return: number of octets that TCP has taken; -EAGAIN if it has no room; other errno.
- */
+/* After -EAGAIN the callback notify (sock_hook.h) is called when TCP has room again. */
 int kwarp_cm_sock_send(struct socket *sock, const void *buf, u32 len)
 {
 	struct kvec iov = { .iov_base = (void *)buf, .iov_len = len };
@@ -91,7 +66,7 @@ int kwarp_cm_sock_send(struct socket *sock, const void *buf, u32 len)
 	return ret;
 }
 
-/* Drop up to 1 MiB of received octets. Context and result: like kwarp_cm_sock_recv(). */
+/* Drop up to 1 MiB of received octets. */
 int kwarp_cm_sock_discard(struct socket *sock)
 {
 	struct kvec iov = { .iov_len = 1024 * 1024 };

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Socket options that follow from knobs, the tunables of a kwarp device: time-outs, type of
- * service, buffers, congestion control.
- *
  * A connection takes the values that the knobs have when it begins: before TCP connects, or when it
- * is accepted. A listener's socket gets some of them as well, because its connections inherit
- * them and use them before they are accepted: the SYN-ACK has the window scale, and ECN.
+ * is accepted. A listener's socket gets some of them as well, because its connections inherit them
+ * and use them before they are accepted: the SYN-ACK has the window scale, and the type of
+ * service.
  */
 #include "sock_knobs.h"
 
@@ -18,13 +16,8 @@
 #include <net/sock.h>
 #include <net/tcp.h>
 
-#include <linux/cred.h>
 #include <linux/in.h>
 #include <linux/in6.h>
-#include <linux/mutex.h>
-#include <linux/rcupdate.h>
-#include <linux/sched/task.h>
-#include <linux/string.h>
 #include <linux/tcp.h>
 
 #include "../kwarp.h"
@@ -47,10 +40,6 @@ static void sock_set_keepalive_to(struct sock *sk, u32 seconds)
 	tcp_sock_set_keepcnt(sk, max((seconds - idle) / interval, 1U));
 }
 
-/*
- * Set TCP's user timeout to the value of the knob user_timeout, or to @keepalive seconds if that is
- * less and not 0.
- */
 static void sock_set_user_timeout(const struct kwarp_dev *kdev, struct sock *sk, u32 keepalive)
 {
 	u32 timeout = READ_ONCE(kdev->knobs.user_timeout);
@@ -62,9 +51,8 @@ static void sock_set_user_timeout(const struct kwarp_dev *kdev, struct sock *sk,
 }
 
 /*
- * Set keepalive and user timeout of a connection. Listeners do not get them: connections would
- * inherit values that the knobs had earlier. To be called only after TCP is connected, because
- * keepalive must not limit the time for connecting.
+ * Listeners do not get them: connections would inherit values that the knobs had earlier. To be
+ * called only after TCP is connected, because keepalive must not limit the time for connecting.
  *
  * With a user timeout TCP gives up after that time, not after a number of keepalive probes. So the
  * smaller one of the two knobs becomes the user timeout; otherwise keepalive would have no effect.
@@ -81,7 +69,7 @@ static void sock_set_timeouts(const struct kwarp_dev *kdev, struct sock *sk)
 
 /* ------------------------------------------------------- type of service */
 
-static void sock_set_tos(struct socket *sock, int tos)
+void kwarp_sock_set_tos(struct socket *sock, int tos)
 {
 	/* IPv6 sockets need IP_TOS, too: for IPv4 connections, and for the packets' priority. */
 	ip_sock_set_tos(sock->sk, tos);
@@ -90,17 +78,14 @@ static void sock_set_tos(struct socket *sock, int tos)
 				      sizeof(tos));
 }
 
-/*
- * Set the type of service that the ULP has chosen, or else that of the knob tos. A new socket has
- * 0, which need not be set.
- */
+/* A new socket has 0, which need not be set. */
 static void sock_choose_tos(const struct kwarp_dev *kdev, struct socket *sock,
 			    const struct iw_cm_id *id)
 {
 	int tos = id->tos_set ? id->tos : READ_ONCE(kdev->knobs.tos);
 
 	if (id->tos_set || tos)
-		sock_set_tos(sock, tos);
+		kwarp_sock_set_tos(sock, tos);
 }
 
 /*
@@ -115,7 +100,7 @@ static void sock_renew_tos(const struct kwarp_dev *kdev, struct socket *sock,
 
 	/* The ECN bits are TCP's: leave them out of the comparison. */
 	if (tos != (READ_ONCE(inet_sk(listener->sk)->tos) & ~INET_ECN_MASK))
-		sock_set_tos(sock, tos);
+		kwarp_sock_set_tos(sock, tos);
 }
 
 /* --------------------------------------------------------------- buffers */
@@ -164,130 +149,41 @@ static void sock_open_window(const struct kwarp_dev *kdev, struct socket *sock)
 				      sizeof(window));
 }
 
-/* ---------------------------------------------------- congestion control */
-
-/* Set the congestion control, with the rights of the kernel, not of the current task. */
-static int sock_set_congestion_to(struct socket *sock, char *name)
-{
-	struct cred *cred = prepare_kernel_cred(&init_task);
-	const struct cred *old;
-	int ret;
-
-	if (!cred)
-		return -ENOMEM;
-	old = override_creds(cred);
-	ret = sock->ops->setsockopt(sock, SOL_TCP, TCP_CONGESTION, KERNEL_SOCKPTR(name),
-				    strlen(name));
-	revert_creds(old);
-	put_cred(cred);
-	return ret;
-}
-
-/*
- * Set the knob's congestion control. knobs.c has checked the rights of the task that wrote the
- * knob, so the program that connects needs none. The congestion control's module is loaded and
- * pinned (congestion_pin), so TCP need not load it.
- */
-static void sock_set_congestion(struct kwarp_dev *kdev, struct socket *sock)
-{
-	int ret = 0;
-
-	/*
-	 * Look without the lock: a knob that is being set may take effect with the next connection
-	 * only.
-	 */
-	if (!READ_ONCE(kdev->knobs.congestion[0]))
-		return;
-	mutex_lock(&kdev->names_lock);
-	if (kdev->knobs.congestion[0])
-		ret = sock_set_congestion_to(sock, kdev->knobs.congestion);
-	mutex_unlock(&kdev->names_lock);
-	if (ret)
-		ibdev_warn_ratelimited(&kdev->ibdev,
-				       "cannot set the knob's congestion control for a connection: %d\n",
-				       ret);
-}
-
-/*
- * Set the network namespace's default congestion control, in place of one inherited from a
- * listener.
- */
-static void sock_usual_congestion(struct socket *sock)
-{
-	char name[KWARP_CONGESTION_LEN] = "";
-	const struct tcp_congestion_ops *ca;
-
-	rcu_read_lock();
-	ca = rcu_dereference(sock_net(sock->sk)->ipv4.tcp_congestion_control);
-	if (ca)
-		strscpy(name, ca->name, sizeof(name));
-	rcu_read_unlock();
-	/* The congestion control's module stays loaded: the namespace has a reference to it. */
-	if (name[0])
-		sock_set_congestion_to(sock, name);
-}
-
 /* ------------------------------------- called by cm_sock.c, sock_hook.c */
 
-/**
- * kwarp_sock_dials - set options of a socket that is about to connect
- * @kdev: device
- * @sock: new socket
- * @id: iw_cm's id; a type of service that the ULP has set for it overrides the knob tos
- *
- * Context: process.
- */
-void kwarp_sock_dials(struct kwarp_dev *kdev, struct socket *sock, const struct iw_cm_id *id)
+/* A type of service that the ULP has set for @id overrides the knob tos. */
+void kwarp_sock_connects(struct kwarp_dev *kdev, struct socket *sock, const struct iw_cm_id *id)
 {
 	might_sleep();
 	sock_choose_tos(kdev, sock, id);
 	sock_set_user_timeout(kdev, sock->sk, 0);
 	sock_set_buffers(kdev, sock->sk);
-	sock_set_congestion(kdev, sock);
 }
 
 /*
  * The socket is about to connect for the second time: set the user timeout to that of a new socket,
  * because kwarp_sock_connected() may have shortened it to the keepalive time. Context: process.
  */
-void kwarp_sock_redials(struct kwarp_dev *kdev, struct socket *sock)
+void kwarp_sock_reconnects(struct kwarp_dev *kdev, struct socket *sock)
 {
 	might_sleep();
 	sock_set_user_timeout(kdev, sock->sk, 0);
 }
 
-/* Set the time-outs of a socket whose TCP connect has succeeded. Context: process. */
 void kwarp_sock_connected(struct kwarp_dev *kdev, struct socket *sock)
 {
 	might_sleep();
 	sock_set_timeouts(kdev, sock->sk);
 }
 
-/**
- * kwarp_sock_listens - set options of a socket that is about to listen
- * @kdev: device
- * @sock: new socket
- * @id: iw_cm's id; a type of service that the ULP has set for it overrides the knob tos
- *
- * Context: process.
- */
 void kwarp_sock_listens(struct kwarp_dev *kdev, struct socket *sock, const struct iw_cm_id *id)
 {
 	might_sleep();
 	sock_choose_tos(kdev, sock, id);
 	sock_set_buffers(kdev, sock->sk);
-	sock_set_congestion(kdev, sock);
 }
 
-/**
- * kwarp_sock_accepted - set options of an accepted connection's socket
- * @kdev: device
- * @sock: socket of the connection
- * @listener: listening socket that it came from
- * @tos_set: the ULP has chosen the listener's type of service, so the connection keeps it
- *
- * Context: process.
- */
+/* @tos_set: the ULP has chosen the listener's type of service, so the connection keeps it. */
 void kwarp_sock_accepted(struct kwarp_dev *kdev, struct socket *sock,
 			 const struct socket *listener, bool tos_set)
 {
@@ -297,8 +193,4 @@ void kwarp_sock_accepted(struct kwarp_dev *kdev, struct socket *sock,
 		sock_renew_tos(kdev, sock, listener);
 	sock_set_buffers(kdev, sock->sk);
 	sock_open_window(kdev, sock);
-	if (READ_ONCE(kdev->knobs.congestion[0]))
-		sock_set_congestion(kdev, sock);
-	else if (inet_csk(listener->sk)->icsk_ca_setsockopt)
-		sock_usual_congestion(sock);
 }

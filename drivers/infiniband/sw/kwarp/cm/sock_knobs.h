@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Socket options that follow from knobs (tunables of a device), set when a socket connects,
- * listens, or is accepted.
- */
+/* Socket options that follow from knobs. */
 #ifndef KWARP_CM_SOCK_KNOBS_H
 #define KWARP_CM_SOCK_KNOBS_H
 
@@ -12,11 +9,13 @@ struct iw_cm_id;
 struct kwarp_dev;
 struct socket;
 
-void kwarp_sock_dials(struct kwarp_dev *kdev, struct socket *sock, const struct iw_cm_id *id);
-void kwarp_sock_redials(struct kwarp_dev *kdev, struct socket *sock);
+void kwarp_sock_connects(struct kwarp_dev *kdev, struct socket *sock, const struct iw_cm_id *id);
+void kwarp_sock_reconnects(struct kwarp_dev *kdev, struct socket *sock);
 void kwarp_sock_connected(struct kwarp_dev *kdev, struct socket *sock);
 void kwarp_sock_listens(struct kwarp_dev *kdev, struct socket *sock, const struct iw_cm_id *id);
 void kwarp_sock_accepted(struct kwarp_dev *kdev, struct socket *sock,
 			 const struct socket *listener, bool tos_set);
+
+void kwarp_sock_set_tos(struct socket *sock, int tos);
 
 #endif /* KWARP_CM_SOCK_KNOBS_H */

@@ -3,12 +3,13 @@
 #include "sock_memcg.h"
 
 #include <linux/memcontrol.h>
+#include <linux/pid.h>
 #include <net/sock.h>
 
 #include "sock_hook.h"
 
 #ifdef CONFIG_MEMCG
-/* Return: memory cgroup of the task that made the socket; NULL: root cgroup, or no socket. */
+/* NULL: root cgroup, or no socket. */
 struct mem_cgroup *kwarp_cm_sock_memcg(const struct kwarp_cm_sock *cs)
 {
 	/* No lock: a listening socket's cgroup does not change after the socket is made. */
@@ -16,22 +17,34 @@ struct mem_cgroup *kwarp_cm_sock_memcg(const struct kwarp_cm_sock *cs)
 }
 
 /*
- * Charge the socket to the memory cgroup of the current task. TCP charges it in accept(), but kwarp
- * calls accept() in a kernel thread, whose cgroup is the root.
+ * The cgroup of the process @pid; NULL: of the caller. Return: referenced, for mem_cgroup_put();
+ * NULL: the root cgroup, which counts nothing, or @pid has ended. Context: process.
  */
-static void charge_to_current(struct sock *sk)
+struct mem_cgroup *kwarp_cm_process_memcg(struct pid *pid)
 {
 	struct mem_cgroup *memcg;
+	struct task_struct *task;
 
 	rcu_read_lock();
-	memcg = mem_cgroup_from_task(current);
-	/* The root cgroup, which has no parent, counts nothing. */
-	if (memcg && memcg->css.parent && css_tryget(&memcg->css))
-		sk->sk_memcg = memcg;
+	task = pid ? pid_task(pid, PIDTYPE_TGID) : current;
+	memcg = task ? mem_cgroup_from_task(task) : NULL;
+	/* The root cgroup has no parent. */
+	if (memcg && !(memcg->css.parent && css_tryget(&memcg->css)))
+		memcg = NULL;
 	rcu_read_unlock();
+	return memcg;
 }
 
-/* Has the socket no memory charged? Its memory cgroup may be changed only then. */
+/*
+ * TCP charges the socket in accept(), but kwarp calls accept() in a kernel thread, whose cgroup is
+ * the root.
+ */
+static void charge_to(struct sock *sk, struct pid *pid)
+{
+	sk->sk_memcg = kwarp_cm_process_memcg(pid);
+}
+
+/* The memory cgroup may be changed only while no memory is charged. */
 static bool holds_nothing(struct sock *sk)
 {
 	if (sk_rmem_alloc_get(sk) || READ_ONCE(sk->sk_wmem_queued) || sk->sk_backlog.len)
@@ -40,16 +53,12 @@ static bool holds_nothing(struct sock *sk)
 	return !sk->sk_forward_alloc;
 }
 
-/**
- * kwarp_cm_sock_charge - charge the memory of an accepted connection to the ULP's memory cgroup
- * @sock: from kwarp_cm_sock_accept(); the MPA Request has been read from it
- *
- * The root cgroup stays charged in three cases: the peer has sent octets after its Request, which
- * it must not do; the caller is a kernel thread; cgroups are version 1.
- *
- * Context: process, that of the ULP's call.
+/*
+ * Charge the socket to the cgroup of the process @pid; NULL: of the caller. The root cgroup stays
+ * charged in four cases: TCP holds octets already; @pid has ended; the caller is a kernel thread;
+ * cgroups are version 1. Context: process.
  */
-void kwarp_cm_sock_charge(struct socket *sock)
+void kwarp_cm_sock_charge_to(struct socket *sock, struct pid *pid)
 {
 	struct sock *sk = sock->sk;
 
@@ -58,7 +67,7 @@ void kwarp_cm_sock_charge(struct socket *sock)
 		return;
 	lock_sock(sk);
 	if (!sk->sk_memcg && holds_nothing(sk))
-		charge_to_current(sk);
+		charge_to(sk, pid);
 	release_sock(sk);
 }
 #else
@@ -67,7 +76,12 @@ struct mem_cgroup *kwarp_cm_sock_memcg(const struct kwarp_cm_sock *cs)
 	return NULL;
 }
 
-void kwarp_cm_sock_charge(struct socket *sock)
+struct mem_cgroup *kwarp_cm_process_memcg(struct pid *pid)
+{
+	return NULL;
+}
+
+void kwarp_cm_sock_charge_to(struct socket *sock, struct pid *pid)
 {
 }
 #endif

@@ -5,9 +5,11 @@
 
 struct kwarp_cm_sock;
 struct mem_cgroup;
+struct pid;
 struct socket;
 
 struct mem_cgroup *kwarp_cm_sock_memcg(const struct kwarp_cm_sock *cs);
-void kwarp_cm_sock_charge(struct socket *sock);
+struct mem_cgroup *kwarp_cm_process_memcg(struct pid *pid);
+void kwarp_cm_sock_charge_to(struct socket *sock, struct pid *pid);
 
 #endif /* KWARP_CM_SOCK_MEMCG_H */

@@ -6,8 +6,6 @@
  *
  * Context of functions that take an endpoint: process, ep->mutex held. No function here waits for a
  * peer.
- *
- * Numbers such as 5044-7.1.1-23 name requirements of RFCs, see Documentation/conformance.
  */
 #include "startup.h"
 
@@ -20,19 +18,18 @@
 
 void kwarp_startup_seen(const struct kwarp_ep *ep, bool sent, const struct kwarp_mpa_frame *f)
 {
-	trace_kwarp_startup_frame(ep, sent, f->reply, f->rev, f->reject, f->crc, f->markers, f->ird,
-				  f->ord, f->pd_len);
+	trace_kwarp_startup_frame(&ep->kdev->ibdev, ep, sent, f->reply, f->rev, f->reject, f->crc,
+				  f->markers, f->ird, f->ord, f->pdata_len);
 }
 
-/* Put a startup frame, header and private data, into the send buffer su->tx. */
-void kwarp_startup_put(struct kwarp_ep *ep, const struct kwarp_mpa_frame *frame, const void *pd)
+void kwarp_startup_put(struct kwarp_ep *ep, const struct kwarp_mpa_frame *frame, const void *pdata)
 {
 	struct kwarp_startup *su = ep->su;
 	u32 len = kwarp_mpa_frame_encode(su->tx, frame);
 
 	kwarp_startup_seen(ep, true, frame);
-	memcpy(su->tx + len, pd, frame->pd_len);
-	su->tx_len = len + frame->pd_len;
+	memcpy(su->tx + len, pdata, frame->pdata_len);
+	su->tx_len = len + frame->pdata_len;
 	su->tx_off = 0;
 }
 
@@ -72,8 +69,7 @@ void kwarp_startup_put_terminate(struct kwarp_startup *su, enum kwarp_perr err)
 }
 
 /*
- * Send the octets of the send buffer. Return: 0 when TCP has taken all of them; -EAGAIN if TCP has
- * no room; or an errno of the socket.
+ * Return: 0 when TCP has taken all of them; -EAGAIN if TCP has no room; or an errno of the socket.
  */
 int kwarp_startup_send(struct kwarp_ep *ep)
 {
@@ -91,8 +87,8 @@ int kwarp_startup_send(struct kwarp_ep *ep)
 }
 
 /*
- * Receive octets of a startup frame. Return: 0 when the frame is complete; -EAGAIN if octets are
- * missing; -EPROTO if the frame is malformed; -ENODATA after a FIN; an errno of the socket.
+ * Return: 0 when the frame is complete; -EAGAIN if octets are missing; -EPROTO if the frame is
+ * malformed; -ENODATA after a FIN; an errno of the socket.
  */
 int kwarp_startup_recv(struct kwarp_ep *ep, bool reply)
 {
@@ -115,4 +111,15 @@ int kwarp_startup_recv(struct kwarp_ep *ep, bool reply)
 			return ret ? ret : -ENODATA;
 		su->rx_len += ret;
 	}
+}
+
+/*
+ * "kwarpctl doctor" at a peer asks in this way whether a device of kwarp has the port: what has
+ * come is no correct Request, but nothing is wrong, either.
+ */
+bool kwarp_startup_is_probe(const struct kwarp_startup *su)
+{
+	static const char probe[] = "MPA ID??";
+
+	return su->rx_len >= strlen(probe) && !memcmp(su->rx, probe, strlen(probe));
 }

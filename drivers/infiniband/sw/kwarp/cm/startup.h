@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Buffers and parameters of an endpoint during MPA startup, and sending and receiving the frames.
- */
+/* Buffers and parameters of an endpoint during MPA startup */
 #ifndef KWARP_CM_STARTUP_H
 #define KWARP_CM_STARTUP_H
 
@@ -24,12 +22,14 @@ struct pid;
  * @caller: the process that has called connect or accept, a reference; NULL: neither has been
  *	called, or the kernel has called
  * @retried: initiator: the second attempt, with MPA revision 1, has begun
- * @pd: the peer's private data inside @rx, rep.pd_len or req.pd_len octets
- * @own_pd_len: octets in @own_pd
+ * @send_imm: for the stream, see struct kwarp_stream_params
+ * @receive_wait: likewise
+ * @pdata: the peer's private data inside @rx, rep.pdata_len or req.pdata_len octets
+ * @own_pdata_len: octets in @own_pdata
  * @rx_len: octets of @rx received
  * @tx_len: octets of @tx to be sent
  * @tx_off: octets of @tx that TCP has taken
- * @own_pd: initiator: the ULP's private data, for the Request of each attempt
+ * @own_pdata: initiator: the ULP's private data, for the Request of each attempt
  * @rx: startup frame from the peer
  * @tx: startup frame, or Terminate, to the peer
  */
@@ -42,20 +42,23 @@ struct kwarp_startup {
 	unsigned long give_up;
 	struct pid *caller;
 	bool retried;
-	const u8 *pd;
-	u16 own_pd_len;
+	bool send_imm;
+	u32 receive_wait;
+	const u8 *pdata;
+	u16 own_pdata_len;
 	u32 rx_len;
 	u32 tx_len;
 	u32 tx_off;
-	u8 own_pd[KWARP_MPA_MAX_PD];
-	u8 rx[KWARP_MPA_FRAME_LEN + KWARP_MPA_MAX_PD];
-	u8 tx[KWARP_MPA_FRAME_LEN + KWARP_MPA_MAX_PD];
+	u8 own_pdata[KWARP_MPA_MAX_PDATA];
+	u8 rx[KWARP_MPA_FRAME_LEN + KWARP_MPA_MAX_PDATA];
+	u8 tx[KWARP_MPA_FRAME_LEN + KWARP_MPA_MAX_PDATA];
 };
 
 void kwarp_startup_seen(const struct kwarp_ep *ep, bool sent, const struct kwarp_mpa_frame *f);
-void kwarp_startup_put(struct kwarp_ep *ep, const struct kwarp_mpa_frame *frame, const void *pd);
+void kwarp_startup_put(struct kwarp_ep *ep, const struct kwarp_mpa_frame *frame, const void *pdata);
 void kwarp_startup_put_terminate(struct kwarp_startup *su, enum kwarp_perr err);
 int kwarp_startup_send(struct kwarp_ep *ep);
 int kwarp_startup_recv(struct kwarp_ep *ep, bool reply);
+bool kwarp_startup_is_probe(const struct kwarp_startup *su);
 
 #endif /* KWARP_CM_STARTUP_H */

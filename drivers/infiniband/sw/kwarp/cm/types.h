@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Connection endpoints and listeners. An endpoint is one connection; a listener makes an endpoint
- * for each connection that comes in. The endpoint is half-open until the ULP accepts it, or until
- * its end. The fields of each struct are grouped by the lock that protects them. References, and
- * the order of the locks, are explained at the top of cm.c.
+ * Connection endpoints and listeners. The fields of each struct are grouped by the lock that
+ * protects them. References, and the order of the locks, are explained at the top of cm.c.
  */
 #ifndef KWARP_CM_TYPES_H
 #define KWARP_CM_TYPES_H
@@ -11,7 +9,6 @@
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
-#include <linux/ratelimit_types.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
@@ -51,12 +48,14 @@ enum {
  * @kref: number of references; cm.c lists their holders
  * @kdev: device
  * @listener: responder: the listener that accepted the connection, a reference; initiator: NULL
- * @look: handles @events; called with @mutex held
+ * @handle_events: handles @events; called with @mutex held
+ * @vet: initiator: is an accepting Reply the right one? NULL: any is. With @mutex held; the Reply
+ *	is in @su
  * @node: entry in kdev->cm.eps, the list of the device's endpoints
  * @qp_node: entry in the list of endpoints that have chosen @qp
  * @half_open: entry in the listener's list of half-open endpoints
- * @turn: entry in the listener's list @waiting, while the MPA Request has to wait until the ULP has
- *	answered earlier ones
+ * @in_line: entry in the listener's list @waiting, while the MPA Request has to wait until the ULP
+ *	has answered earlier ones
  * @asked: the ULP has received the MPA Request and has not answered it
  * @events: KWARP_EP_*, reasons to look at the endpoint
  * @run: enum kwarp_run (serial.h): are @events being handled, or is @work queued for that? Active
@@ -79,7 +78,7 @@ enum {
  * @cm_id: iw_cm's id, a reference, until the last upcall. Also NULL, so that no upcall follows,
  *	after an accept that failed, or a reject of an accepted id.
  * @id_node: entry in kdev->cm.ep_ids, while @cm_id is not NULL
- * @told: an upcall has been made that makes the id ESTABLISHED
+ * @reported: an upcall has been made that makes the id ESTABLISHED
  * @handle: number by which iw_cm knows the Request, see cm_upcall.c; 0: none
  * @accepting: kwarp_cm_accept() is running and has not failed
  * @cs: socket
@@ -92,7 +91,8 @@ struct kwarp_ep {
 	struct kref kref;
 	struct kwarp_dev *kdev;
 	struct kwarp_listener *listener;
-	void (*look)(struct kwarp_ep *ep);
+	void (*handle_events)(struct kwarp_ep *ep);
+	bool (*vet)(struct kwarp_ep *ep);
 
 	/* each under the lock of its list: kdev->cm.lock, qp's users_lock */
 	struct list_head node;
@@ -103,7 +103,7 @@ struct kwarp_ep {
 
 	/* under listener->lock */
 	struct list_head half_open;
-	struct list_head turn;
+	struct list_head in_line;
 	bool asked;
 
 	/* in any context, without a lock */
@@ -114,7 +114,7 @@ struct kwarp_ep {
 
 	/*
 	 * All that follows is under mutex. Exceptions: cm_id is written under kdev->cm.lock as
-	 * well; state and since are also read under listener->lock, and told is without a lock.
+	 * well; state and since are also read under listener->lock, and reported is without a lock.
 	 */
 	struct mutex mutex;
 
@@ -136,7 +136,7 @@ struct kwarp_ep {
 
 	/* for calls from iw_cm and upcalls to it */
 	struct iw_cm_id *cm_id;
-	bool told;
+	bool reported;
 	u32 handle;
 	bool accepting;
 
@@ -154,10 +154,11 @@ struct kwarp_ep {
  * @kref: number of references; cm.c lists their holders
  * @kdev: device
  * @backlog: length of the accept queue that the ULP asked for
+ * @answer: answers the Request in ep->su instead of a ULP, with the endpoint's mutex held; makes
+ *	the Reply, and returns KWARP_CME_ACCEPT or KWARP_CME_REJECT. NULL: the ULP is asked
  * @node: entry in kdev->cm.listeners, the list of the device's listeners
  * @id_node: entry in kdev->cm.listener_ids, while @cm_id is not NULL
  * @work: accepts connections
- * @notices: limits the log lines about the connections of this listener
  * @mutex: protects @cs
  * @cs: listening socket; without a socket (@cs.sock is NULL) no connection comes in
  * @lock: protects all that follows
@@ -174,6 +175,7 @@ struct kwarp_listener {
 	struct kref kref;
 	struct kwarp_dev *kdev;
 	int backlog;
+	enum kwarp_cm_event (*answer)(struct kwarp_ep *ep);
 
 	/* under kdev->cm.lock */
 	struct list_head node;
@@ -181,7 +183,6 @@ struct kwarp_listener {
 
 	/* in any context, without a lock */
 	struct delayed_work work;
-	struct ratelimit_state notices;
 
 	/* under mutex */
 	struct mutex mutex;

@@ -4,6 +4,9 @@
 
 #include "types.h"
 
+enum kwarp_perr __cold kwarp_refuse_atomic(struct kwarp_engine *e, const struct kwarp_mr *mr,
+					   const struct kwarp_atomic_req *req,
+					   enum kwarp_why why, enum kwarp_perr perr);
 enum kwarp_perr kwarp_engine_atomic(struct kwarp_engine *e, struct kwarp_mr *mr,
 				    const struct kwarp_atomic_req *req, u64 *old);
 

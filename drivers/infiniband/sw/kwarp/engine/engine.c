@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * The functions of engine.h: what the layers above call, from setup to the end of a stream.
- *
- * Runner: the one context that may send for the stream at a time (tx/run.c). Claim:
- * kwarp_tx_claim() makes the caller the runner, until kwarp_tx_release().
- *
- * Numbers such as 5041-4.3-13 name requirements of RFCs, see Documentation/conformance.
- */
+/* The functions of engine.h: what the layers above call, from setup to the end of a stream. */
 #include "engine.h"
+
+#include <linux/ktime.h>
+#include <net/tcp.h>
 
 #include "../kwarp.h"
 #include "fail.h"
 #include "flush.h"
-#include "rx/stream.h"
+#include "rx/segment.h"
 #include "sock.h"
 #include "tcp.h"
 #include "tx/coalesce.h"
@@ -20,21 +16,22 @@
 #include "tx/pick.h"
 #include "tx/run.h"
 
-/* Set up what all engines of a device share: the ring of pages for payload. */
-void kwarp_engine_init_device(struct kwarp_dev *kdev)
+int kwarp_engine_init_module(void)
 {
-	kwarp_pages_init(kdev);
+	return kwarp_pages_init();
 }
 
-void kwarp_engine_fini_device(struct kwarp_dev *kdev)
+void kwarp_engine_exit_module(void)
 {
-	kwarp_pages_fini(kdev);
+	kwarp_pages_exit();
 }
 
 /**
- * kwarp_engine_init - initialize the engine of a queue pair, once, before any other call
+ * kwarp_engine_init - initialize an engine without queues and stream
  * @e: engine, zeroed
  * @ops: upcalls
+ *
+ * Context: any; once, before any other call.
  */
 void kwarp_engine_init(struct kwarp_engine *e, const struct kwarp_engine_ops *ops)
 {
@@ -45,29 +42,35 @@ void kwarp_engine_init(struct kwarp_engine *e, const struct kwarp_engine_ops *op
 }
 
 /**
- * kwarp_engine_wire - set the objects that the engine works with
- * @e: initialized engine
- * @parts: queues and their owners; all live as long as the engine
+ * kwarp_engine_wire - give an engine its queues
+ * @e: engine after kwarp_engine_init()
+ * @parts: what it works with; the objects live until kwarp_engine_unwire()
+ *
+ * Context: any.
  */
 void kwarp_engine_wire(struct kwarp_engine *e, const struct kwarp_engine_parts *parts)
 {
 	e->kdev = parts->kdev;
 	e->ibqp = parts->ibqp;
+	e->creator = parts->creator;
 	e->mem.pd = parts->ibqp->pd;
 	e->recv_mem = parts->shared_mem ?: &e->mem;
 	e->sq = parts->sq;
 	e->rq = parts->rq;
 	e->rq_shared = parts->shared_mem;
-	e->rfc7306 = parts->sq->rfc7306;
 	e->recv_cq = parts->recv_cq;
+	e->tx.coalesce.ops = parts->hold;
 	e->tx.home = parts->sq->cq->home;
 }
 
 /**
- * kwarp_engine_unwire - remove what the queue pair has left in its CQs and regions
- * @e: engine, after kwarp_engine_stop() and kwarp_engine_cancel()
+ * kwarp_engine_unwire - make the CQs forget the queue pair
+ * @e: engine after kwarp_engine_stop() and kwarp_engine_cancel()
  *
- * Unbinds the queue pair's memory windows and drops its completions that are still in the CQs.
+ * Both CQs forget the queue pair before either is waited for, because a handler of one CQ may poll
+ * the other. After that no handler uses the queue pair.
+ *
+ * Context: process; waits for handlers of the CQs.
  */
 void kwarp_engine_unwire(struct kwarp_engine *e)
 {
@@ -79,25 +82,32 @@ void kwarp_engine_unwire(struct kwarp_engine *e)
 	kwarp_cq_settle(e->recv_cq);
 }
 
-/* Return: the counts of the engine's present and earlier streams. */
+/**
+ * kwarp_engine_stats - get the counts of the engine's present and earlier streams
+ * @e: engine
+ *
+ * Return: counts that live as long as @e.
+ */
 struct kwarp_stats_stream *kwarp_engine_stats(struct kwarp_engine *e)
 {
 	return &e->stats;
 }
 
-/*
- * Set up coalescing in a CQ: requests that a program posts one by one are sent together. All
- * engines whose requests complete in that CQ share one state and one timer. @user: timers of the
- * program that has the CQ; NULL: a kernel consumer.
+/**
+ * kwarp_engine_init_cq - initialize what the engines keep in a CQ
+ * @cq: CQ
+ * @user: timers of the program that has the CQ; NULL: a kernel consumer has it
  */
 void kwarp_engine_init_cq(struct kwarp_cq *cq, struct kwarp_timers *user)
 {
 	kwarp_coalesce_init_cq(cq, user);
 }
 
-/*
- * Stop the coalescing timer of a CQ that is about to be destroyed. No queue pair uses the CQ any
- * more. Context: process.
+/**
+ * kwarp_engine_fini_cq - undo kwarp_engine_init_cq()
+ * @cq: CQ that no queue pair uses any more
+ *
+ * Context: process; waits for the timer.
  */
 void kwarp_engine_fini_cq(struct kwarp_cq *cq)
 {
@@ -117,6 +127,7 @@ static void start_tx(struct kwarp_engine *e, const struct kwarp_stream_params *p
 	tx->off = 0;
 	tx->term_done = false;
 	tx->no_memory = false;
+	tx->stalled = 0;
 	tx->msg.kind = KWARP_TXK_NONE;
 	/* The first MSN is 1 (5041-4.3-13). */
 	for (i = 0; i < KWARP_QN_COUNT; i++)
@@ -141,12 +152,12 @@ static void free_queues(struct kwarp_engine *e)
 }
 
 /**
- * kwarp_engine_start - enter Full Operation on @sock
- * @e: engine, not started
- * @sock: connected socket on which the MPA startup is complete
- * @p: result of the MPA startup
+ * kwarp_engine_start - begin a stream
+ * @e: engine without a stream
+ * @sock: connected socket; the caller keeps it until kwarp_engine_stop() has returned
+ * @p: what the MPA startup has agreed on; @p->readqs is taken, even on failure
  *
- * Context: process.
+ * Context: process; takes the socket lock, and may send. Serialised with kwarp_engine_stop().
  * Return: 0; -ENOTCONN: the connection is gone; -EBUSY: a BPF socket map has the socket.
  */
 int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
@@ -158,8 +169,13 @@ int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
 	kwarp_tx_claim(e);
 	attach_queues(e, p);
 	e->sink_rights = kwarp_sink_rights(p->strict);
+	e->began = ktime_to_ms(ktime_get_boottime());
+	e->more = (e->sq->rfc7306 ? KWARP_RDMAP_RFC7306 : 0) |
+		  (p->send_imm ? KWARP_RDMAP_SEND_IMM : 0);
+	e->sq->send_imm = p->send_imm;
 	start_tx(e, p);
 	kwarp_rx_init(e, p->crc, p->rx_markers);
+	e->rx.wait = p->receive_wait;
 	if (p->initiator)
 		set_bit(KWARP_E_TX_OPEN, &e->flags);
 	/* A responder announces when the initiator has, so other peers get nothing unexpected. */
@@ -179,17 +195,25 @@ int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
 	return ret;
 }
 
-/*
- * Did octets, a FIN or an error arrive before kwarp_engine_start() set the socket's callbacks? Then
- * no callback will report them, and the caller has to call kwarp_engine_poll(). Context: after
- * kwarp_engine_start().
+/**
+ * kwarp_engine_has_news - has anything arrived before kwarp_engine_start() set the callbacks?
+ * @e: engine, directly after kwarp_engine_start()
+ *
+ * No callback reports such octets, FIN or error.
+ *
+ * Return: true: the caller has to call kwarp_engine_poll().
  */
 bool kwarp_engine_has_news(const struct kwarp_engine *e)
 {
 	return kwarp_sock_has_news(e);
 }
 
-/* Process what the socket has received: octets, FIN, errors. Context: process. */
+/**
+ * kwarp_engine_poll - process what the socket has
+ * @e: engine; without a stream nothing happens
+ *
+ * Context: process; takes the socket lock, may send. Serialised with kwarp_engine_stop().
+ */
 void kwarp_engine_poll(struct kwarp_engine *e)
 {
 	might_sleep();
@@ -198,12 +222,12 @@ void kwarp_engine_poll(struct kwarp_engine *e)
 }
 
 /**
- * kwarp_engine_fin - send our FIN in a graceful close; receiving continues
- * @e: engine
+ * kwarp_engine_fin - send a FIN, if all is sent that is to come before it
+ * @e: engine after kwarp_engine_drain()
  *
  * Context: process; waits for the present runner.
- * Return: true if the FIN was sent; false if there is no stream, or if kwarp_engine_drain() was not
- * called or its requests, Reads and answers are not complete.
+ * Return: true: the FIN was sent; false: there is no stream, it is not draining, or requests, Reads
+ * or answers are not complete; KWARP_QPE_DRAINED will be reported.
  */
 bool kwarp_engine_fin(struct kwarp_engine *e)
 {
@@ -221,14 +245,14 @@ bool kwarp_engine_fin(struct kwarp_engine *e)
 }
 
 /**
- * kwarp_engine_stop - end the stream
- * @e: engine, started or not
- * @fin: send a FIN
+ * kwarp_engine_stop - end the stream, and flush all requests
+ * @e: engine
+ * @fin: send a FIN after what TCP has accepted
  *
- * When this function returns, the engine does not use the socket any more, and every request is
- * flushed. The runner flushes what is posted later.
+ * When this function returns, the engine does not use the socket any more. The runner flushes what
+ * is posted later.
  *
- * Context: process; waits for the present runner.
+ * Context: process; waits for the present runner, and takes the socket lock.
  */
 void kwarp_engine_stop(struct kwarp_engine *e, bool fin)
 {
@@ -240,6 +264,8 @@ void kwarp_engine_stop(struct kwarp_engine *e, bool fin)
 		kwarp_sock_remove(e);
 		if (fin)
 			kwarp_tcp_shutdown(e->sock);
+		if (test_bit(KWARP_E_RESET, &e->flags))
+			tcp_abort(e->sock->sk, ECONNABORTED);
 		WRITE_ONCE(e->sock, NULL);
 		kwarp_coalesce_stop(e);
 		free_queues(e);
@@ -256,10 +282,41 @@ void kwarp_engine_stop(struct kwarp_engine *e, bool fin)
 }
 
 /**
- * kwarp_engine_reset - empty the queues, ready for another stream (modify to RESET)
- * @e: stopped engine
+ * kwarp_engine_has_sends - are requests posted that no stream has sent?
+ * @e: engine
  *
- * Also unbinds the queue pair's memory windows, and forgets the error of the stream.
+ * Context: any.
+ * Return: true: there are; the answer may be out of date at once.
+ */
+bool kwarp_engine_has_sends(const struct kwarp_engine *e)
+{
+	return !kwarp_sq_empty(e->sq);
+}
+
+/**
+ * kwarp_engine_give_up - no stream will come
+ * @e: engine without a stream
+ *
+ * The oldest send request gets the status RETRY_EXC_ERR when kwarp_engine_stop() flushes all, which
+ * the caller lets follow.
+ *
+ * Context: process; waits for the present runner.
+ */
+void kwarp_engine_give_up(struct kwarp_engine *e)
+{
+	enum kwarp_take take;
+
+	might_sleep();
+	kwarp_tx_claim(e);
+	take = kwarp_sq_peek(e->sq, &e->tx.wqe);
+	if (take == KWARP_TAKE_OK || take == KWARP_TAKE_BAD)
+		kwarp_sq_failed(e->sq, kwarp_sq_take(e->sq, &e->tx.wqe), KWARP_WC_RETRY_EXC_ERR, 0);
+	kwarp_tx_release(e);
+}
+
+/**
+ * kwarp_engine_reset - make a stopped engine ready for another stream
+ * @e: engine after kwarp_engine_stop()
  *
  * Context: process; waits for the present runner.
  */
@@ -277,12 +334,13 @@ void kwarp_engine_reset(struct kwarp_engine *e)
 	 */
 	WRITE_ONCE(e->flags, 0);
 	e->perr = KWARP_PERR_NONE;
+	e->refused.why = KWARP_WHY_NONE;
 	kwarp_tx_release(e);
 }
 
 /**
- * kwarp_engine_cancel - wait until the transmit work item has ended, and will not run again
- * @e: stopped engine, which no other context can reach any more
+ * kwarp_engine_cancel - wait for the engine's work item
+ * @e: stopped engine that no other context can reach any more
  *
  * Context: process.
  */
@@ -292,16 +350,25 @@ void kwarp_engine_cancel(struct kwarp_engine *e)
 	cancel_delayed_work_sync(&e->tx.work);
 }
 
-/* Drop inbound octets from now on. Context: any. */
+/**
+ * kwarp_engine_stop_receiving - drop all octets that arrive from now on
+ * @e: engine
+ *
+ * Context: any.
+ */
 void kwarp_engine_stop_receiving(struct kwarp_engine *e)
 {
 	set_bit(KWARP_E_RX_STOP, &e->flags);
 }
 
-/*
- * Send nothing from now on. Requests that are not sent stay posted until kwarp_engine_stop()
- * flushes them; in a graceful close, those posted after its start are flushed earlier. Context:
- * any.
+/**
+ * kwarp_engine_stop_sending - send nothing more
+ * @e: engine
+ *
+ * Requests that are not sent stay posted until kwarp_engine_stop() flushes them; in a graceful
+ * close, those posted after its start are flushed earlier.
+ *
+ * Context: any.
  */
 void kwarp_engine_stop_sending(struct kwarp_engine *e)
 {
@@ -309,11 +376,11 @@ void kwarp_engine_stop_sending(struct kwarp_engine *e)
 }
 
 /**
- * kwarp_engine_drain - begin a graceful close: send the requests that are posted now
+ * kwarp_engine_drain - begin a graceful close
  * @e: engine
  *
- * KWARP_QPE_DRAINED is reported when all of them have been sent, and the Reads and atomic
- * operations of both sides have been answered, perhaps after this function returns.
+ * KWARP_QPE_DRAINED is reported when all requests that are posted now have been sent, and the Reads
+ * and atomic operations of both sides have been answered, perhaps after this function returns.
  *
  * Context: process; waits for the present runner, and may send.
  */
@@ -366,20 +433,22 @@ void kwarp_engine_posted_send(struct kwarp_engine *e, bool user)
 }
 
 /**
- * kwarp_engine_posted_recv - after receives were posted: flush them if the stream is over
+ * kwarp_engine_posted_recv - flush receives that were posted after the end of the stream
  * @e: engine
- * @user: true: a program has rung its doorbell; false: a kernel consumer has posted
+ * @user: as for kwarp_engine_posted_send()
  *
- * Context: process if @user; else any.
+ * Context: process if @user, else any.
  */
 void kwarp_engine_posted_recv(struct kwarp_engine *e, bool user)
 {
 	/*
 	 * After the end of the stream the runner flushes receives. The barrier pairs with the one
 	 * in kwarp_engine_flush(): either the flush sees the new entry, or this function sees
-	 * KWARP_E_DEAD.
+	 * KWARP_E_DEAD. Likewise with that in kwarp_rx_park().
 	 */
 	smp_mb();
 	if (kwarp_engine_dead(e))
 		kwarp_tx_kick(e, user ? KWARP_TX_FROM_PROCESS : KWARP_TX_FROM_ANY);
+	else if (kwarp_rx_parked(e))
+		e->ops->poll(e);
 }

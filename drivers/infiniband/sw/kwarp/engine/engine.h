@@ -15,53 +15,41 @@
 #include "params.h"
 #include "types.h"
 
-struct seq_file;
-
 /**
  * struct kwarp_engine_parts - the objects that an engine works with
  * @kdev: device
  * @ibqp: queue pair named in completions; the stream has its protection domain
+ * @creator: process that created it; NULL: a kernel consumer
  * @sq: send queue; @sq->cq is the CQ in which its requests complete
  * @rq: receive queue, or that of an SRQ
  * @shared_mem: with an SRQ: protection domain that the regions of its receives must belong to;
  *	NULL: @rq is the queue pair's own
  * @recv_cq: CQ in which receives complete
+ * @hold: with a foreign ring for sends: decides whether the send queue is held; else NULL
  */
 struct kwarp_engine_parts {
 	struct kwarp_dev *kdev;
 	struct ib_qp *ibqp;
+	const struct pid *creator;
 	struct kwarp_sq *sq;
 	struct kwarp_rq *rq;
 	const struct kwarp_mem_stream *shared_mem;
 	struct kwarp_cq *recv_cq;
+	const struct kwarp_hold_ops *hold;
 };
 
-/**
- * struct kwarp_engine_info - state of a queue pair's stream, for an operator
- * @sq_used: requests that are posted and not completed
- * @rq_used: receives that are posted and not yet used by a message; 0 with an SRQ
- * @held: the send queue is held: the program posts without ringing its doorbell, and a timer or a
- *	later doorbell sends, see tx/coalesce.h
- * @error: name of the error that ended the stream, or the name for "no error"
- * @has_peer_term: the peer has sent a Terminate
- * @peer_term: that Terminate in 16 bits, see kwarp_term_short()
- * @attached: there is a stream; if not, the fields below are not set
- * @crc: as in struct kwarp_stream_params
- * @tx_markers: as in struct kwarp_stream_params
- * @rx_markers: as in struct kwarp_stream_params
- * @align: as in struct kwarp_stream_params
- * @ord: as in struct kwarp_stream_params
- * @ird: as in struct kwarp_stream_params
- * @out_reads: our Reads and atomic operations that have not been answered
- * @in_reads: the peer's Reads and atomic operations that have not been answered
- * @local: our address and port
- * @remote: the peer's address and port
- * @tcp: what getsockopt(TCP_INFO) would return for the connection
+/*
+ * State of a queue pair's stream, for an operator. @sq_used: requests that are posted and not
+ * completed. @rq_used: receives that are posted and not yet used by a message; 0 with an SRQ.
+ * @sender: state of e->tx.run.
+ * @peer_term: see kwarp_term_short(). @attached: there is a stream; if not, the fields below are
+ * not set. @tcp: what getsockopt(TCP_INFO) would return.
  */
 struct kwarp_engine_info {
 	u32 sq_used;
 	u32 rq_used;
 	bool held;
+	const char *sender;
 	const char *error;
 	bool has_peer_term;
 	u16 peer_term;
@@ -79,8 +67,8 @@ struct kwarp_engine_info {
 	struct tcp_info tcp;
 };
 
-void kwarp_engine_init_device(struct kwarp_dev *kdev);
-void kwarp_engine_fini_device(struct kwarp_dev *kdev);
+int kwarp_engine_init_module(void);
+void kwarp_engine_exit_module(void);
 
 void kwarp_engine_init_cq(struct kwarp_cq *cq, struct kwarp_timers *user);
 void kwarp_engine_fini_cq(struct kwarp_cq *cq);
@@ -92,7 +80,7 @@ int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
 		       const struct kwarp_stream_params *p);
 bool kwarp_engine_has_news(const struct kwarp_engine *e);
 void kwarp_engine_describe(struct kwarp_engine *e, struct kwarp_engine_info *info);
-void kwarp_engine_dump(struct kwarp_engine *e, struct seq_file *m);
+bool kwarp_engine_describe_end(struct kwarp_engine *e, struct kwarp_ended *rec);
 struct kwarp_stats_stream *kwarp_engine_stats(struct kwarp_engine *e);
 void kwarp_engine_poll(struct kwarp_engine *e);
 void kwarp_engine_drain(struct kwarp_engine *e);
@@ -101,40 +89,59 @@ bool kwarp_engine_terminate(struct kwarp_engine *e);
 void kwarp_engine_stop_receiving(struct kwarp_engine *e);
 void kwarp_engine_stop_sending(struct kwarp_engine *e);
 void kwarp_engine_stop(struct kwarp_engine *e, bool fin);
+bool kwarp_engine_has_sends(const struct kwarp_engine *e);
+void kwarp_engine_give_up(struct kwarp_engine *e);
 void kwarp_engine_reset(struct kwarp_engine *e);
 void kwarp_engine_cancel(struct kwarp_engine *e);
 
 void kwarp_engine_posted_send(struct kwarp_engine *e, bool user);
 void kwarp_engine_posted_recv(struct kwarp_engine *e, bool user);
 
-/*
- * Is a stream attached, that is, does the engine have a socket? Context: any that is serialised
- * with kwarp_engine_start() and kwarp_engine_stop().
+/**
+ * kwarp_engine_attached - is there a stream?
+ * @e: engine
+ *
+ * Context: any that is serialised with kwarp_engine_start() and kwarp_engine_stop().
+ * Return: true if so.
  */
 static inline bool kwarp_engine_attached(const struct kwarp_engine *e)
 {
 	return e->sock;
 }
 
-/* Has the engine reported the peer's FIN to the layer above? Context: any. */
+/**
+ * kwarp_engine_peer_closed - has the peer sent its FIN?
+ * @e: engine
+ *
+ * Context: any.
+ * Return: true if so.
+ */
 static inline bool kwarp_engine_peer_closed(const struct kwarp_engine *e)
 {
 	return test_bit(KWARP_E_FIN_SEEN, &e->flags);
 }
 
-/*
- * Why the stream failed. KWARP_PERR_NONE after a KWARP_QPE_LOST for which no error was recorded,
- * for example after a reset by the peer. Context: after the event KWARP_QPE_PROTO or
- * KWARP_QPE_LOST.
+/**
+ * kwarp_engine_perr - why has the stream failed?
+ * @e: engine
+ *
+ * Context: any; after the event KWARP_QPE_PROTO or KWARP_QPE_LOST.
+ * Return: the error; KWARP_PERR_NONE after a KWARP_QPE_LOST for which none was recorded, for
+ * example after a reset by the peer.
  */
 static inline enum kwarp_perr kwarp_engine_perr(const struct kwarp_engine *e)
 {
 	return READ_ONCE(e->perr);
 }
 
-/*
- * Set what the peer may do, IB_ACCESS_REMOTE_*. Segments that are being processed meanwhile may
- * still be allowed or refused by the old rights. Context: any.
+/**
+ * kwarp_engine_set_access - set the rights of the peer
+ * @e: engine
+ * @access: IB_ACCESS_REMOTE_*
+ *
+ * Segments that are being processed meanwhile may still be allowed or refused by the old rights.
+ *
+ * Context: any.
  */
 static inline void kwarp_engine_set_access(struct kwarp_engine *e, int access)
 {

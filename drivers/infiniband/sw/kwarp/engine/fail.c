@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * How a stream fails: the first error is latched, that is, recorded in the engine, and reported;
- * later ones are ignored.
- *
- * Context of all functions: any.
- *
- * Numbers such as 5040-7.1-7 name requirements of RFCs, see Documentation/conformance.
+ * later ones are ignored. Context of all functions: any.
  */
 #include "fail.h"
 
+#include "../door.h"
 #include "../kwarp.h"
 #include "../trace.h"
 
-/*
- * Record the error. Return: true for the stream's first error, the only one to be reported
- * (5040-7.1-7).
- */
+/* True: the stream's first error, the only one to be reported (5040-7.1-7). */
 static bool latch_error(struct kwarp_engine *e, enum kwarp_perr perr)
 {
 	/*
@@ -29,9 +23,10 @@ static bool latch_error(struct kwarp_engine *e, enum kwarp_perr perr)
 	return true;
 }
 
-/* Record and report that the connection is lost. The stream ends without a Terminate. */
+/* The stream ends without a Terminate. */
 void kwarp_engine_lost(struct kwarp_engine *e)
 {
+	KWARP_DOOR(kwarp_engine_lost, e);
 	if (!latch_error(e, KWARP_PERR_MPA_LOST))
 		return;
 	trace_kwarp_error(e->ibqp, kwarp_perr_name(KWARP_PERR_MPA_LOST),
@@ -39,19 +34,11 @@ void kwarp_engine_lost(struct kwarp_engine *e)
 	e->ops->event(e, KWARP_QPE_LOST);
 }
 
-/**
- * kwarp_engine_fail - record and report an error; ignore it if the stream has failed before
- * @e: engine
- * @perr: the error
- * @raw: DDP header of the segment in error, or NULL
- * @seg_len: ULPDU length of that segment
- * @rreq: Read Request header of that segment, or NULL
- *
- * Context: any.
- */
+/* @raw: DDP header of the segment in error; @rreq: its Read Request header; or NULL. */
 void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *raw,
 		       u16 seg_len, const u8 *rreq)
 {
+	KWARP_DOOR(kwarp_engine_fail, e, perr, raw, seg_len, rreq);
 	if (!latch_error(e, perr))
 		return;
 	atomic_long_inc(&e->kdev->stats.errors[perr]);
@@ -64,7 +51,7 @@ void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *r
 	/*
 	 * Write e->term before the flags. kwarp_engine_terminate() sees KWARP_E_TERM_READY and
 	 * then sets KWARP_E_TX_TERM; the transmit side sees KWARP_E_TX_TERM and then reads e->term,
-	 * in kwarp_tx_pick_term().
+	 * in start_terminate().
 	 */
 	smp_wmb();
 	set_bit(KWARP_E_TERM_READY, &e->flags);

@@ -1,24 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Completes requests and receives when a stream has ended. Runner: the one context that may send
- * for the stream at a time (tx/run.c); after the end of the stream the runner flushes.
- */
+/* Completes requests and receives when a stream has ended. */
 #include "flush.h"
+
+#include "../door.h"
 
 #include "fail.h"
 #include "rx/receive.h"
 
-/**
- * kwarp_engine_flush - complete all posted requests and receives, with a flush status
- * @e: engine
- *
- * Receives of an SRQ stay posted, except one that a message has taken.
- *
- * Context: the runner, after kwarp_engine_stop() has set KWARP_E_DEAD.
+/*
+ * Receives of an SRQ stay posted, except one that a message has taken. Context: the runner, after
+ * kwarp_engine_stop() has set KWARP_E_DEAD.
  */
 void kwarp_engine_flush(struct kwarp_engine *e)
 {
-	u16 vendor_err = kwarp_engine_short(e);
+	KWARP_DOOR(kwarp_engine_flush, e);
+	u32 vendor_err = kwarp_engine_short(e);
 
 	kwarp_assert_runner(e);
 	kwarp_sq_flush(e->sq, vendor_err);

@@ -1,19 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Collects the state of a stream that netlink reports to an operator.
- */
+/* Collects the state of a stream that netlink reports to an operator. */
 #include "engine.h"
 
+#include <linux/ktime.h>
 #include <linux/minmax.h>
 #include <linux/net.h>
 #include <linux/tcp.h>
+#include <net/ipv6.h>
 #include <net/tcp.h>
 
+#include "../proto/ddp.h"
+#include "../proto/rdmap.h"
 #include "../proto/term.h"
+#include "../serial.h"
+#include "fail.h"
+
+static const char *const run_names[] = {
+	[KWARP_RUN_IDLE] = "idle",
+	[KWARP_RUN_QUEUED] = "queued",
+	[KWARP_RUN_ACTIVE] = "active",
+	[KWARP_RUN_AGAIN] = "again",
+};
 
 /*
- * Return: number of posted entries of a queue, from index @from on. The producer index may be in
- * user memory and wrong, so the result is limited to the size of the queue.
+ * The producer index may be in user memory and wrong, so the result is limited to the size of the
+ * queue.
  */
 static u32 ring_used(const struct kwarp_ring *ring, u32 from)
 {
@@ -43,13 +54,13 @@ static void describe_stream(const struct kwarp_engine *e, struct kwarp_engine_in
 }
 
 /**
- * kwarp_engine_describe - report the state of a queue pair's stream
- * @e: engine, after kwarp_engine_wire()
- * @info: zeroed by the caller; result
+ * kwarp_engine_describe - get the state of a stream, for an operator
+ * @e: engine
+ * @info: result, zeroed by the caller
  *
  * The numbers are read without locks while they may change.
  *
- * Context: process, may sleep; serialised with kwarp_engine_start() and kwarp_engine_stop().
+ * Context: process; serialised with kwarp_engine_start() and kwarp_engine_stop().
  */
 void kwarp_engine_describe(struct kwarp_engine *e, struct kwarp_engine_info *info)
 {
@@ -62,6 +73,7 @@ void kwarp_engine_describe(struct kwarp_engine *e, struct kwarp_engine_info *inf
 	if (!e->rq_shared)
 		info->rq_used = ring_used(&e->rq->ring, READ_ONCE(e->rq->next));
 	info->held = READ_ONCE(e->tx.coalesce.on);
+	info->sender = run_names[atomic_read(&e->tx.run)];
 	info->error = kwarp_perr_name(READ_ONCE(e->perr));
 	if (test_bit(KWARP_E_TERM_SEEN, &e->flags)) {
 		/* Pairs with end_terminate() in rx/segment.c: the flag is read before peer_term. */
@@ -71,4 +83,89 @@ void kwarp_engine_describe(struct kwarp_engine *e, struct kwarp_engine_info *inf
 	}
 	if (e->sock)
 		describe_stream(e, info);
+}
+
+static void describe_blame(const struct kwarp_term *term, struct kwarp_ended *rec)
+{
+	struct kwarp_ddp_hdr hdr;
+	struct kwarp_rreq req;
+
+	if (term->has_rdmap) {
+		kwarp_rreq_decode(term->rreq, &req);
+		rec->blamed = KWARP_BLAMED_READ;
+		rec->blamed_stag = req.src_stag;
+		rec->blamed_addr = req.src_to;
+		rec->blamed_len = req.size;
+	} else if (term->has_ddp) {
+		kwarp_ddp_decode(term->ddp_hdr, &hdr);
+		rec->blamed = hdr.tagged ? KWARP_BLAMED_TAGGED : KWARP_BLAMED_MESSAGE;
+		rec->blamed_stag = hdr.stag;
+		rec->blamed_addr = hdr.to;
+		rec->blamed_msn = hdr.msn;
+		if (term->seg_len_valid && term->seg_len >= kwarp_ddp_len(hdr.tagged))
+			rec->blamed_len = term->seg_len - kwarp_ddp_len(hdr.tagged);
+	}
+}
+
+/* IPv4 addresses of a socket for both versions are told as such. */
+static void get_name(struct socket *sock, int which, union kwarp_ended_addr *to)
+{
+	struct sockaddr_storage addr = {};
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)&addr;
+
+	sock->ops->getname(sock, (struct sockaddr *)&addr, which);
+	if (addr.ss_family == AF_INET6 && ipv6_addr_v4mapped(&in6->sin6_addr))
+		to->in = (struct sockaddr_in) {
+			.sin_family = AF_INET,
+			.sin_port = in6->sin6_port,
+			.sin_addr.s_addr = in6->sin6_addr.s6_addr32[3],
+		};
+	else
+		memcpy(to, &addr, sizeof(*to));
+}
+
+static void describe_socket(struct socket *sock, struct kwarp_ended *rec)
+{
+	const struct tcp_sock *tp = tcp_sk(sock->sk);
+
+	/* Argument 2 of getname(): as in describe_stream(). */
+	get_name(sock, 0, &rec->local);
+	get_name(sock, 2, &rec->remote);
+	rec->err = READ_ONCE(sock->sk->sk_err);
+	rec->sent = READ_ONCE(tp->bytes_acked);
+	rec->received = READ_ONCE(tp->bytes_received);
+	rec->retrans = READ_ONCE(tp->total_retrans);
+}
+
+/**
+ * kwarp_engine_describe_end - collect why a stream ends
+ * @e: engine
+ * @rec: result; the members about the program and the queue pair are not changed
+ *
+ * Context: process, may sleep; serialised with kwarp_engine_start() and kwarp_engine_stop().
+ * Return: false: there is no stream.
+ */
+bool kwarp_engine_describe_end(struct kwarp_engine *e, struct kwarp_ended *rec)
+{
+	might_sleep();
+	if (!e->sock)
+		return false;
+	describe_socket(e->sock, rec);
+	rec->time = ktime_get_boottime_ns();
+	rec->age_ms = ktime_to_ms(ktime_get_boottime()) - e->began;
+	rec->perr = READ_ONCE(e->perr);
+	rec->vendor_err = kwarp_engine_short(e);
+	rec->cut = test_bit(KWARP_E_FIN_SEEN, &e->flags) && !test_bit(KWARP_E_RST_SEEN, &e->flags);
+	if (test_bit(KWARP_E_TERM_SEEN, &e->flags)) {
+		/* Pairs with end_terminate() in rx/segment.c: the flag is read before peer_term. */
+		smp_rmb();
+		rec->has_term = true;
+		rec->term = kwarp_term_short(&e->peer_term);
+		rec->term_perr = kwarp_term_perr(&e->peer_term);
+		describe_blame(&e->peer_term, rec);
+	}
+	/* Pairs with the release in refusal.c. */
+	if (smp_load_acquire(&e->refused.why))
+		rec->refused = e->refused;
+	return true;
 }

@@ -18,6 +18,9 @@ struct kwarp_readqs;
  * @long_frames: tell the peer that this end accepts FPDUs longer than a TCP segment, and send such
  *	FPDUs if the peer accepts them
  * @strict: the sink region of a Read needs remote write as well as local write
+ * @send_imm: both ends are wired queue pairs that know the Send with immediate data
+ * @receive_wait: how long a message that finds no receive waits for one, milliseconds; 0: not at
+ *	all, U32_MAX: without a limit
  * @ird: inbound Reads and atomic operations served at a time
  * @ord: outbound Reads and atomic operations allowed at a time
  * @rtr: initiator: KWARP_RTR_* form of the "ready to receive" message, which is sent as the first
@@ -35,6 +38,8 @@ struct kwarp_stream_params {
 	bool align;
 	bool long_frames;
 	bool strict;
+	bool send_imm;
+	u32 receive_wait;
 	u16 ird;
 	u16 ord;
 	u8 rtr;

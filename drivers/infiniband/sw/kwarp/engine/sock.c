@@ -12,31 +12,25 @@
  *
  * sk_callback_lock is held across each callback, so that after kwarp_sock_remove() no callback is
  * running.
- *
- * Stash: a buffer for an FPDU that TCP cannot keep until it is complete (rx/stash.c).
  */
 #include "sock.h"
 
 #include <linux/jiffies.h>
 #include <net/sock.h>
 #include <net/tcp.h>
+#include <trace/events/sock.h>
 
 #include "../compat.h"
 #include "fail.h"
 #include "rx/segment.h"
 #include "rx/skb.h"
 #include "rx/stash.h"
-#include "rx/stream.h"
 #include "tcp.h"
 #include "tx/run.h"
+#include "../door.h"
 #include "../wq.h"
 
-#include KWARP_TRACE_SOCK_H
-
-/*
- * Number of waits for memory for the stash: 1 ms, 2 ms and so on, each twice as long, 255 ms in
- * all.
- */
+/* Waits for memory for the stash: 1 ms, 2 ms and so on, each twice as long, until this number. */
 #define STASH_WAITS	8
 /* If nothing of the rest of an FPDU has come for this time, TCP has perhaps dropped it. */
 #define STASH_LATE_MS	20
@@ -44,8 +38,7 @@
 #define RUN_OCTETS	(256 << 10)
 
 /*
- * Actor for tcp_read_sock(). Octets that it does not use stay in the receive queue. desc->count is
- * what is left of RUN_OCTETS.
+ * Octets that it does not use stay in the receive queue. desc->count is what is left of RUN_OCTETS.
  */
 static int read_actor(read_descriptor_t *desc, struct sk_buff *skb,
 		      unsigned int offset, size_t len)
@@ -61,9 +54,9 @@ static int read_actor(read_descriptor_t *desc, struct sk_buff *skb,
 }
 
 /*
- * How does a callback send? While a process owns the socket, the callback is perhaps called from
- * the processing of the socket's backlog, and a send could make TCP process the same backlog again.
- * So the work item sends then; otherwise the callback sends.
+ * While a process owns the socket, the callback is perhaps called from the processing of the
+ * socket's backlog, and a send could make TCP process the same backlog again. So the work item
+ * sends then; otherwise the callback sends.
  */
 static enum kwarp_tx_from callback_may_send(const struct sock *sk)
 {
@@ -92,7 +85,6 @@ static bool may_drop_rest(const struct kwarp_engine *e, const struct sock *sk)
 	return e->rx.want && tcp_under_memory_pressure(sk);
 }
 
-/* Has nothing come since wait_for_rest() found that TCP may drop the rest? */
 static bool rest_is_late(const struct kwarp_engine *e, const struct sock *sk)
 {
 	return may_drop_rest(e, sk) && e->stash_wait.seq == tcp_sk(sk)->rcv_nxt &&
@@ -109,10 +101,7 @@ static void wait_for_rest(struct kwarp_engine *e, const struct sock *sk)
 	queue_delayed_work(kwarp_wq, &e->stash_wait.work, msecs_to_jiffies(STASH_LATE_MS));
 }
 
-/*
- * Work item: ask for a call of kwarp_sock_drain(), which makes another attempt to allocate the
- * stash. Context: process.
- */
+/* kwarp_sock_drain() makes another attempt to allocate the stash. */
 static void stash_again(struct work_struct *work)
 {
 	struct kwarp_engine *e = container_of(to_delayed_work(work), struct kwarp_engine,
@@ -121,10 +110,14 @@ static void stash_again(struct work_struct *work)
 	e->ops->poll(e);
 }
 
-/*
- * End the attempts to allocate the stash: it was allocated, or is not needed any more. Context:
- * socket lock held.
- */
+static void look_for_receive(struct work_struct *work)
+{
+	struct kwarp_engine *e = container_of(work, struct kwarp_engine, recv_wait.work);
+
+	e->ops->poll(e);
+}
+
+/* Context: socket lock held. */
 static void end_stash_wait(struct kwarp_engine *e)
 {
 	e->stash_wait.waits = 0;
@@ -132,11 +125,8 @@ static void end_stash_wait(struct kwarp_engine *e)
 }
 
 /*
- * Allocate the stash, a buffer for an FPDU that TCP cannot keep. A short lack of memory does not
- * end the connection: retry after a delay, each twice as long as the one before. Context: process,
- * socket lock held.
- *
- * Return: false: there is no stash now, or the stream has failed.
+ * A lack of memory, which others may cause, does not end the connection: it waits, as it would
+ * without a stash for TCP to have memory. Context: process, socket lock held.
  */
 static bool make_room(struct kwarp_engine *e)
 {
@@ -149,33 +139,58 @@ static bool make_room(struct kwarp_engine *e)
 		end_stash_wait(e);
 		return true;
 	}
-	if (e->stash_wait.waits == STASH_WAITS)
-		kwarp_engine_fail(e, KWARP_PERR_LOCAL, NULL, 0, NULL);
-	else
-		mod_delayed_work(kwarp_wq, &e->stash_wait.work,
-				 msecs_to_jiffies(1 << e->stash_wait.waits++));
+	mod_delayed_work(kwarp_wq, &e->stash_wait.work,
+			 msecs_to_jiffies(1 << e->stash_wait.waits));
+	if (e->stash_wait.waits < STASH_WAITS)
+		e->stash_wait.waits++;
 	return false;
 }
 
-/* All octets but those of an incomplete FPDU have been read: has the connection ended? */
+/* All octets but those of an incomplete FPDU have been read. */
 static void judge_end(struct kwarp_engine *e, struct sock *sk)
 {
+	/*
+	 * The peer has sent a FIN. If our FIN was sent before, the state is already TCP_CLOSE,
+	 * which is no error here.
+	 */
+	const bool fin = sk->sk_shutdown & RCV_SHUTDOWN && sock_flag(sk, SOCK_DONE);
+
 	if (sk->sk_err)
 		kwarp_rx_eof(e, true);
-	else if (sk->sk_shutdown & RCV_SHUTDOWN && sock_flag(sk, SOCK_DONE))
-		/*
-		 * The peer has sent a FIN. If our FIN was sent before, the state is already
-		 * TCP_CLOSE, which is no error here.
-		 */
-		kwarp_rx_eof(e, false);
-	else if (sk->sk_state == TCP_CLOSE)
-		kwarp_rx_eof(e, true);
+	/* While a segment waits for a receive, octets before the FIN are unread. */
+	else if ((fin || sk->sk_state == TCP_CLOSE) && !kwarp_rx_parked(e))
+		kwarp_rx_eof(e, !fin);
 }
 
 /*
- * Process what the socket holds, then check for a FIN or a reset. If a FIN is found, octets that
- * are still in the receive queue belong to an FPDU that the FIN cuts off. Context: socket lock
- * held. Return: false if the run has ended before all octets were processed.
+ * Does a fault delay what has come, a FIN or an error included?  The work item of recv_wait looks
+ * again in time.
+ */
+static noinline __cold bool is_slow(struct kwarp_engine *e)
+{
+	long left;
+	u32 ms;
+
+	if (e->rx.slow) {
+		left = e->rx.slow - jiffies;
+		if (left <= 0 || !kwarp_engine_fault_lasts(e, KWARP_FAULT_SLOW)) {
+			e->rx.slow = 0;
+			return false;
+		}
+	} else {
+		ms = kwarp_sock_has_news(e) ? kwarp_engine_fault(e, KWARP_FAULT_SLOW) : 0;
+		if (!ms)
+			return false;
+		left = msecs_to_jiffies(ms);
+		e->rx.slow = (jiffies + left) ?: 1;
+	}
+	mod_delayed_work(kwarp_wq, &e->recv_wait, min_t(long, left, KWARP_FAULT_LOOK));
+	return true;
+}
+
+/*
+ * If a FIN is found, octets that are still in the receive queue belong to an FPDU that the FIN cuts
+ * off. Return: false if the run has ended before all octets were processed.
  */
 static bool drain_locked(struct kwarp_engine *e, struct sock *sk)
 {
@@ -189,7 +204,10 @@ static bool drain_locked(struct kwarp_engine *e, struct sock *sk)
 	if (unlikely(tcp_sk(sk)->urg_data))
 		kwarp_engine_lost(e);
 	e->rx.want = 0;
-	tcp_read_sock(sk, &desc, read_actor);
+	if (kwarp_faults_on() && is_slow(e))
+		return true;
+	if (likely(!kwarp_rx_parked(e)) || kwarp_rx_resume(e))
+		tcp_read_sock(sk, &desc, read_actor);
 	if (unlikely(e->rx.stash.buf))
 		kwarp_rx_free_stash(e);
 	if (unlikely(e->stash_wait.waits) && !out_of_room(e, sk) && !rest_is_late(e, sk))
@@ -249,7 +267,7 @@ static void read_later(struct kwarp_engine *e, const struct sock *sk)
 		tasklet_schedule(&e->read_rest);
 }
 
-/* Process what the socket holds. @burst: more packets of a burst may come. */
+/* @burst: more packets of a burst may come. */
 static void drain_atomic(struct kwarp_engine *e, struct sock *sk, bool burst)
 {
 	if (!drain_locked(e, sk) || (burst && may_wait(e, sk)))
@@ -258,7 +276,6 @@ static void drain_atomic(struct kwarp_engine *e, struct sock *sk, bool burst)
 		attend_rest(e, sk);
 }
 
-/* Tasklet: process octets in the middle of a message. */
 static void read_rest(struct tasklet_struct *tasklet)
 {
 	struct kwarp_engine *e = from_tasklet(e, tasklet, read_rest);
@@ -283,7 +300,7 @@ static void engine_data_ready(struct sock *sk)
 	bool burst = !sock_owned_by_user_nocheck(sk);
 	struct kwarp_engine *e;
 
-	kwarp_trace_data_ready(sk);
+	trace_sk_data_ready(sk);
 	read_lock_bh(&sk->sk_callback_lock);
 	e = sk->sk_user_data;
 	if (e && burst && may_wait(e, sk))
@@ -331,16 +348,13 @@ static void engine_state_change(struct sock *sk)
 	read_unlock_bh(&sk->sk_callback_lock);
 }
 
-/**
- * kwarp_sock_install - set the callbacks of a socket
- * @e: engine that the callbacks are for
- * @sock: connected socket
- *
- * Context: process; takes the socket lock.
- * Return: 0; -ENOTCONN: the connection is gone; -EBUSY: another user has the socket's callbacks.
+/*
+ * -ENOTCONN: the connection is gone; -EBUSY: another user has the socket's callbacks. Takes the
+ * socket lock.
  */
 int kwarp_sock_install(struct kwarp_engine *e, struct socket *sock)
 {
+	KWARP_DOOR(kwarp_sock_install, e, sock);
 	struct sock *sk = sock->sk;
 	int ret = -ENOTCONN;
 
@@ -367,18 +381,15 @@ int kwarp_sock_install(struct kwarp_engine *e, struct socket *sock)
 	return ret;
 }
 
-/**
- * kwarp_sock_remove - restore the callbacks of a socket
- * @e: engine, KWARP_E_RX_STOP set
- *
+/*
  * After this function returns, none of our callbacks runs or will run. Octets left in the receive
  * queue are read and dropped: if a socket is closed with unread octets, TCP sends a reset, which
- * may destroy our Terminate or FIN before the peer has read it.
- *
- * Context: process; takes the socket lock; no other context calls kwarp_sock_drain().
+ * may destroy our Terminate or FIN before the peer has read it. Context: process; takes the socket
+ * lock; no other context calls kwarp_sock_drain().
  */
 void kwarp_sock_remove(struct kwarp_engine *e)
 {
+	KWARP_DOOR(kwarp_sock_remove, e);
 	read_descriptor_t desc = { .arg.data = e, .count = SIZE_MAX };
 	struct sock *sk = e->sock->sk;
 
@@ -399,9 +410,9 @@ void kwarp_sock_remove(struct kwarp_engine *e)
 	/* Callbacks may have scheduled these until now. */
 	tasklet_kill(&e->read_rest);
 	cancel_delayed_work_sync(&e->stash_wait.work);
+	cancel_delayed_work_sync(&e->recv_wait);
 }
 
-/* Did octets, a FIN or an error arrive before our callbacks were set? Context: any. */
 bool kwarp_sock_has_news(const struct kwarp_engine *e)
 {
 	const struct sock *sk = e->sock->sk;
@@ -410,10 +421,7 @@ bool kwarp_sock_has_news(const struct kwarp_engine *e)
 	       READ_ONCE(sk->sk_state) != TCP_ESTABLISHED;
 }
 
-/*
- * Process what the socket holds, and allocate the stash if the rest of an FPDU cannot come
- * otherwise. Return: false if the run has ended before all octets were processed.
- */
+/* Return: false if the run has ended before all octets were processed. */
 static bool drain_owned(struct kwarp_engine *e, struct sock *sk)
 {
 	if (!drain_locked(e, sk))
@@ -428,9 +436,9 @@ static bool drain_owned(struct kwarp_engine *e, struct sock *sk)
 	return true;
 }
 
-/* Process what the socket has received. Context: process. */
 void kwarp_sock_drain(struct kwarp_engine *e)
 {
+	KWARP_DOOR(kwarp_sock_drain, e);
 	struct sock *sk = e->sock->sk;
 
 	might_sleep();
@@ -440,11 +448,9 @@ void kwarp_sock_drain(struct kwarp_engine *e)
 	release_sock(sk);
 }
 
-/*
- * Initialize the socket side of an engine: once, before any other function of this file is called.
- */
 void kwarp_sock_init(struct kwarp_engine *e)
 {
 	INIT_DELAYED_WORK(&e->stash_wait.work, stash_again);
+	INIT_DELAYED_WORK(&e->recv_wait, look_for_receive);
 	tasklet_setup(&e->read_rest, read_rest);
 }

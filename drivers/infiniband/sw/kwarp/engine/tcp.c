@@ -1,45 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Calls into TCP: send octets, charge memory to the socket, call a function under the socket lock.
- *
- * Numbers such as 5044-4.5-6 name requirements of RFCs, see Documentation/conformance.
- */
+/* Calls into TCP */
 #include "tcp.h"
 
+#include <net/rps.h>
 #include <net/sock.h>
 #include <net/tcp.h>
 
 #include "../compat.h"
-#include "../fault.h"
-
-#include KWARP_RPS_H
-
-/*
- * Call tcp_sendmsg_locked(). In tests, fault points limit what it sends, as if TCP's send buffer
- * were nearly full or full.
- */
-static int send_some(struct sock *sk, struct msghdr *msg)
-{
-	size_t len = msg_data_left(msg), cut = 0;
-	int ret = -EAGAIN;
-
-	if (kwarp_fault(KWARP_FAULT_SHORT_SEND))
-		cut = len / 2;
-	else if (kwarp_fault(KWARP_FAULT_FULL_SEND))
-		cut = len;
-	if (cut < len) {
-		iov_iter_truncate(&msg->msg_iter, len - cut);
-		ret = tcp_sendmsg_locked(sk, msg, len - cut);
-		iov_iter_reexpand(&msg->msg_iter, msg_data_left(msg) + cut);
-	}
-	/*
-	 * Make TCP call write_space at the next ACK, as if the send buffer were full. If nothing is
-	 * in flight, no ACK comes; send_nowait() handles that.
-	 */
-	if (cut)
-		set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
-	return ret;
-}
+#include "../door.h"
 
 /*
  * TCP gives its error, with which the connection has ended, to one call only. Give it back:
@@ -52,9 +20,9 @@ static void give_back_error(struct sock *sk, int ret)
 }
 
 /*
- * Send without sleeping. With MSG_DONTWAIT, TCP sleeps only to allocate memory, and sk_allocation
- * forbids that here. TCP might also process the backlog while it sends. There is a backlog only
- * while a process owns the socket; then only the owner calls this function, and may process it.
+ * With MSG_DONTWAIT, TCP sleeps only to allocate memory, and sk_allocation forbids that here. TCP
+ * might also process the backlog while it sends. There is a backlog only while a process owns the
+ * socket; then only the owner calls this function, and may process it.
  */
 static int send_nowait(struct sock *sk, struct msghdr *msg)
 {
@@ -62,7 +30,7 @@ static int send_nowait(struct sock *sk, struct msghdr *msg)
 	int ret;
 
 	sk->sk_allocation = GFP_NOWAIT | __GFP_NOWARN;
-	ret = send_some(sk, msg);
+	ret = tcp_sendmsg_locked(sk, msg, msg_data_left(msg));
 	sk->sk_allocation = gfp;
 	/* TCP had no memory. Nothing is in flight, so no ACK will come and call write_space. */
 	if (ret == -EAGAIN && !sk->sk_wmem_queued)
@@ -71,31 +39,27 @@ static int send_nowait(struct sock *sk, struct msghdr *msg)
 	return ret;
 }
 
-/**
- * kwarp_tcp_send - send octets
- * @sock: connected socket
- * @msg: message with MSG_DONTWAIT
- * @locked: this context holds the socket's spinlock, and no process owns the socket
- *
+/*
  * In process context lock_sock_fast() takes only the spinlock: this process does not own the socket
  * (unless it had to wait for another owner). Owning it would stall a peer that streams: inbound
  * packets wait in the owner's backlog, and TCP subtracts a backlog that is being processed from the
  * window that it announces. The window would end at zero, no event would open it again, and the
  * peer's window probe comes 200 ms later.
  *
- * So the spinlock is held while a whole batch (FPDUs collected for one socket call) of at most 64
- * KiB is sent (up to 1 MiB where the receive side sends, see KWARP_TX_SOCKET_CALL in tx/run.h). A
- * packet for this socket that arrives on another processor waits until the batch is sent.
+ * So the spinlock is held while a whole batch of at most 64 KiB is sent (where the receive side
+ * sends: for KWARP_TX_SOCKET_NS, and one batch more). A packet for this socket that arrives on
+ * another processor waits until then.
  *
  * If memory is short under the spinlock, TCP enters memory pressure and shrinks this socket's send
  * buffer. Both last until the next ACKs, even if the retry without the spinlock succeeds.
  *
- * Context: any but hard interrupt if @locked, else process; takes the socket lock.
- * Return: octets that TCP accepted; -EAGAIN: TCP is full and will call write_space; -ENOBUFS: no
- * memory, and TCP will not call write_space; or another negative errno.
+ * Context: any but hard interrupt if @locked, else process; takes the socket lock. Return: octets
+ * that TCP accepted; -EAGAIN: TCP is full and will call write_space; -ENOBUFS: no memory, and TCP
+ * will not call write_space; or another negative errno.
  */
 int kwarp_tcp_send(struct socket *sock, struct msghdr *msg, bool locked)
 {
+	KWARP_DOOR(kwarp_tcp_send, sock, msg, locked);
 	struct sock *sk = sock->sk;
 	bool slow;
 	int ret;
@@ -128,45 +92,34 @@ int kwarp_tcp_send(struct socket *sock, struct msghdr *msg, bool locked)
 	return ret == -EAGAIN && !READ_ONCE(sk->sk_wmem_queued) ? -ENOBUFS : ret;
 }
 
-/**
- * kwarp_tcp_charge - charge a socket for memory that holds octets which TCP cannot keep
- * @sock: connected socket
- * @octets: octets of memory
- *
+/*
  * The memory counts as TCP's own receive memory. So net.ipv4.tcp_mem bounds what all peers together
  * can make us allocate, and the cgroup of the program that created the socket is charged; the
  * allocating task would be the wrong one, since it is a kernel worker. The socket's receive buffer
- * is not charged: this memory is needed just because that buffer is full.
- *
- * Context: socket lock held; may sleep if the caller may.
- * Return: false if the limit of TCP or of the cgroup is reached.
+ * is not charged: this memory is needed just because that buffer is full. Context: socket lock
+ * held; may sleep if the caller may.
  */
 bool kwarp_tcp_charge(struct socket *sock, int octets)
 {
+	KWARP_DOOR(kwarp_tcp_charge, sock, octets);
 	if (!__sk_mem_schedule(sock->sk, octets, SK_MEM_RECV))
 		return false;
 	sk_mem_charge(sock->sk, octets);
 	return true;
 }
 
-/* Undo kwarp_tcp_charge(). Context: socket lock held. */
+/* Context: socket lock held. */
 void kwarp_tcp_uncharge(struct socket *sock, int octets)
 {
+	KWARP_DOOR(kwarp_tcp_uncharge, sock, octets);
 	sk_mem_uncharge(sock->sk, octets);
 }
 
-/**
- * kwarp_tcp_call_locked - call a function with a socket locked, unless a process owns the socket
- * @sock: connected socket
- * @fn: function to call
- * @e: argument of @fn
- *
- * Context: softirq.
- * Return: true if the function was called; false if a process owns the socket.
- */
+/* Context: softirq. Return: false if a process owns the socket. */
 bool kwarp_tcp_call_locked(struct socket *sock, void (*fn)(struct kwarp_engine *e),
 			   struct kwarp_engine *e)
 {
+	KWARP_DOOR(kwarp_tcp_call_locked, sock, fn, e);
 	bool ours;
 
 	bh_lock_sock(sock->sk);
@@ -177,21 +130,15 @@ bool kwarp_tcp_call_locked(struct socket *sock, void (*fn)(struct kwarp_engine *
 	return ours;
 }
 
-/**
- * kwarp_tcp_try_call_locked - call a function with a socket locked, if no context has the socket
- * @sock: connected socket
- * @fn: function to call
- * @e: argument of @fn
- *
+/*
  * For a kernel consumer that posts. The consumer may hold a lock of its own that is also taken in
- * upcalls with the socket lock held, so waiting here for the socket lock could deadlock.
- *
- * Context: a task with interrupts enabled that holds no lock of this module.
- * Return: true if the function was called; false if another context has the socket.
+ * upcalls with the socket lock held, so waiting here for the socket lock could deadlock. Context: a
+ * task with interrupts enabled that holds no lock of this module.
  */
 bool kwarp_tcp_try_call_locked(struct socket *sock, void (*fn)(struct kwarp_engine *e),
 			       struct kwarp_engine *e)
 {
+	KWARP_DOOR(kwarp_tcp_try_call_locked, sock, fn, e);
 	struct sock *sk = sock->sk;
 	bool ours;
 
@@ -208,15 +155,10 @@ bool kwarp_tcp_try_call_locked(struct socket *sock, void (*fn)(struct kwarp_engi
 	return ours;
 }
 
-/**
- * kwarp_tcp_ack - acknowledge what was received and not read
- * @sk: TCP socket
- *
+/*
  * TCP sends an ACK when octets are read. If octets stay in the receive queue, the peer, whose
  * congestion window may be full, must not have to wait for TCP's timer: from more than one full
  * segment on an ACK is sent now (RFC 9293 section 3.8.6.3).
- *
- * Context: socket lock held.
  */
 void kwarp_tcp_ack(struct sock *sk)
 {
@@ -228,23 +170,20 @@ void kwarp_tcp_ack(struct sock *sk)
 	/* The ACK's timestamp: the packets may have come some milliseconds ago. */
 	tp->tcp_clock_cache = tcp_clock_ns();
 	tp->tcp_mstamp = div_u64(tp->tcp_clock_cache, NSEC_PER_USEC);
-	kwarp_send_ack(sk, tp->rcv_nxt);
+	__tcp_send_ack(sk, tp->rcv_nxt, 0);
 }
 
 /* Send a FIN after all octets that TCP has accepted. */
 void kwarp_tcp_shutdown(struct socket *sock)
 {
+	KWARP_DOOR(kwarp_tcp_shutdown, sock);
 	kernel_sock_shutdown(sock, SHUT_WR);
 }
 
-/**
- * kwarp_tcp_writable - does TCP accept octets now?
- * @sock: connected socket
- *
- * Return: true if so; if false, TCP will call write_space when there is room.
- */
+/* False: TCP will call write_space when there is room. */
 bool kwarp_tcp_writable(struct socket *sock)
 {
+	KWARP_DOOR(kwarp_tcp_writable, sock);
 	if (sk_stream_memory_free(sock->sk))
 		return true;
 	set_bit(SOCK_NOSPACE, &sock->flags);
@@ -259,30 +198,25 @@ bool kwarp_tcp_writable(struct socket *sock)
  */
 u32 kwarp_tcp_emss(const struct socket *sock)
 {
+	KWARP_DOOR(kwarp_tcp_emss, sock);
 	return READ_ONCE(tcp_sk(sock->sk)->mss_cache);
 }
 
 /* Return: octets that the peer's TCP has last said it can take. Context: any. */
 u32 kwarp_tcp_window(const struct socket *sock)
 {
+	KWARP_DOOR(kwarp_tcp_window, sock);
 	return READ_ONCE(tcp_sk(sock->sk)->snd_wnd);
 }
 
-/**
- * kwarp_tcp_packet - octets that TCP passes to the device as one packet, with segmentation offload
- * @sock: connected socket
- * @emss: result of kwarp_tcp_emss()
- * @most: limit for the result
- *
+/*
  * The result is a multiple of @emss. If a batch were longer, TCP would send its rest as a second
  * packet at once, however small (TCP_NODELAY). Without segmentation offload each segment is a
  * packet anyway, and only @most limits the batch.
- *
- * Context: any.
- * Return: octets, at least one segment.
  */
 u32 kwarp_tcp_packet(const struct socket *sock, u32 emss, u32 most)
 {
+	KWARP_DOOR(kwarp_tcp_packet, sock, emss, most);
 	u32 size = READ_ONCE(sock->sk->sk_gso_max_size);
 	u32 segments = READ_ONCE(sock->sk->sk_gso_max_segs);
 

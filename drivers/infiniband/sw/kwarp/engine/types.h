@@ -2,12 +2,6 @@
 /*
  * The types of the engine, one structure for each side: transmit, receive, and what both share. No
  * layer above the engine uses their fields: see engine.h.
- *
- * Runner: the one context that may send for a stream at a time, see tx/run.c. Receive run: one call
- * of tcp_read_sock() for the stream, under the socket lock. Answer: a Read Response or Atomic
- * Response that we send.
- *
- * Numbers such as 5040-5.2.2-9 name requirements of RFCs, see Documentation/conformance.
  */
 #ifndef KWARP_ENGINE_TYPES_H
 #define KWARP_ENGINE_TYPES_H
@@ -19,6 +13,8 @@
 #include <rdma/ib_verbs.h>
 
 #include "../counts.h"
+#include "../ended.h"
+#include "../fault.h"
 #include "../mem/mr.h"
 #include "../proto/qp_fsm.h"
 #include "../proto/rdmap.h"
@@ -32,6 +28,7 @@
 
 struct kwarp_dev;
 struct kwarp_engine;
+struct pid;
 struct socket;
 
 /**
@@ -57,8 +54,12 @@ enum kwarp_engine_flag {
 	KWARP_E_TX_DRAIN,	/* graceful close: requests posted after its start are flushed */
 	KWARP_E_TX_WAIT_READ,	/* a request waits until an earlier one is answered */
 	KWARP_E_RX_STOP,	/* drop inbound octets */
+	/*
+	 * the segment in rx.fpdu, whose header has been parsed, waits for a receive: no octet is
+	 * read until then
+	 */
+	KWARP_E_RX_PARKED,
 	KWARP_E_RX_ANY,		/* octets have come after the MPA startup */
-	KWARP_E_RX_SEEN,	/* a valid FPDU has been received */
 	KWARP_E_FIN_SEEN,	/* the peer's FIN has been reported to @ops */
 	KWARP_E_RST_SEEN,	/* the loss of the connection has been reported to @ops */
 	KWARP_E_TERM_SEEN,	/* the peer's Terminate is in @peer_term */
@@ -67,6 +68,8 @@ enum kwarp_engine_flag {
 	KWARP_E_ANNOUNCED,	/* the announcement is sent, or to be sent (proto/announce.h) */
 	KWARP_E_TX_ANNOUNCE,	/* it is to be sent */
 	KWARP_E_PEER_LONG,	/* the peer has announced that it accepts long FPDUs */
+	KWARP_E_REFUSED,	/* a context writes, or has written, @refused */
+	KWARP_E_RESET,		/* the end of the stream is to reset the connection */
 };
 
 /**
@@ -78,9 +81,10 @@ enum kwarp_engine_flag {
  * @sq: send queue
  * @rq: receive queue, or that of an SRQ
  * @rq_shared: @rq is an SRQ's
- * @rfc7306: the stream may carry Immediate Data and atomic operations (RFC 7306)
+ * @more: KWARP_RDMAP_*, messages that the stream may carry besides those of RFC 5040
  * @recv_cq: CQ in which receives complete
  * @ibqp: queue pair, as named in completions
+ * @creator: process that created it; NULL: a kernel consumer
  * @ops: functions of the layer above that the engine calls
  * @sock: set while a stream is attached
  * @flags: KWARP_E_*
@@ -94,20 +98,24 @@ enum kwarp_engine_flag {
  *	KWARP_E_TERM_READY
  * @perr: why the stream failed; written once by the context that set KWARP_E_FAILED, READ_ONCE
  * @peer_term: Terminate received, valid after KWARP_E_TERM_SEEN
+ * @refused: what a check has refused, see refusal.c; written once by the context that set
+ *	KWARP_E_REFUSED
+ * @began: when the stream began, milliseconds since boot
  * @stats: counts of this and earlier streams; the runner writes @stats.s.tx; @stats.s.rx is written
  *	under the socket lock
  * @stash_wait: retries of the allocation of @rx.stash, a buffer for an FPDU that TCP cannot keep,
  *	while no memory is available
  * @stash_wait.work: work item for the next attempt
- * @stash_wait.waits: number of failed attempts in a row; under the socket lock
+ * @stash_wait.waits: number of failed attempts in a row, up to a limit; under the socket lock
  * @stash_wait.seq: TCP's sequence number up to which octets had come when the engine began to wait
  *	for the rest of an FPDU that TCP may drop; under the socket lock
  * @stash_wait.late: until when, in jiffies; under the socket lock
+ * @recv_wait: work item for the next look, while a message waits for a receive (rx/park.c)
  * @read_rest: tasklet that reads octets in the middle of a message (sock.c)
  * @saved: socket callbacks as they were before kwarp_sock_install()
  *
- * Everything from @kdev to @ops is immutable after kwarp_engine_wire(), except the list of memory
- * windows in @mem.
+ * Everything from @kdev to @ops is immutable after kwarp_engine_wire(), except @more, and the list
+ * of memory windows in @mem.
  */
 struct kwarp_engine {
 	struct kwarp_dev *kdev;
@@ -116,9 +124,10 @@ struct kwarp_engine {
 	struct kwarp_sq *sq;
 	struct kwarp_rq *rq;
 	bool rq_shared;
-	bool rfc7306;
+	u32 more;
 	struct kwarp_cq *recv_cq;
 	struct ib_qp *ibqp;
+	const struct pid *creator;
 	const struct kwarp_engine_ops *ops;
 	struct socket *sock;
 
@@ -133,6 +142,8 @@ struct kwarp_engine {
 	struct kwarp_term term;
 	enum kwarp_perr perr;
 	struct kwarp_term peer_term;
+	struct kwarp_refusal refused;
+	u64 began;
 	struct kwarp_stats_stream stats;
 
 	struct {
@@ -142,6 +153,7 @@ struct kwarp_engine {
 		unsigned long late;
 	} stash_wait;
 
+	struct delayed_work recv_wait;
 	struct tasklet_struct read_rest;
 	struct {
 		void (*data_ready)(struct sock *sk);
@@ -161,16 +173,38 @@ static inline int kwarp_sink_rights(bool strict)
 	return IB_ACCESS_LOCAL_WRITE | (strict ? IB_ACCESS_REMOTE_WRITE : 0);
 }
 
-/*
- * Has kwarp_engine_stop() been called, and kwarp_engine_reset() not been called since? Context:
- * any.
- */
+static __always_inline u32 kwarp_engine_fault(const struct kwarp_engine *e, enum kwarp_fault kind)
+{
+	return kwarp_fault(kind, e->ibqp->device, e->ibqp->qp_num, e->creator);
+}
+
+static inline bool kwarp_engine_fault_lasts(const struct kwarp_engine *e, enum kwarp_fault kind)
+{
+	return kwarp_fault_lasts(kind, e->ibqp->device, e->ibqp->qp_num, e->creator);
+}
+
+static inline bool kwarp_rx_stopped(const struct kwarp_engine *e)
+{
+	return test_bit(KWARP_E_RX_STOP, &e->flags);
+}
+
+static inline bool kwarp_rx_parked(const struct kwarp_engine *e)
+{
+	return test_bit(KWARP_E_RX_PARKED, &e->flags);
+}
+
+/* May inbound octets not be parsed? */
+static inline bool kwarp_rx_halted(const struct kwarp_engine *e)
+{
+	return READ_ONCE(e->flags) & (BIT(KWARP_E_RX_STOP) | BIT(KWARP_E_RX_PARKED));
+}
+
 static inline bool kwarp_engine_dead(const struct kwarp_engine *e)
 {
 	return test_bit(KWARP_E_DEAD, &e->flags);
 }
 
-/* Announce once what this end accepts. Return: true if that is still to be sent. Context: any. */
+/* Return: true if that is still to be sent. */
 static inline bool kwarp_engine_announce(struct kwarp_engine *e)
 {
 	if (test_and_set_bit(KWARP_E_ANNOUNCED, &e->flags))

@@ -6,8 +6,6 @@
  * the atomic operations of all streams and all kwarp devices (7306-5-1, 7306-5.3-1) and, if the
  * processor has such an instruction, to those of programs and of the kernel.  It is not atomic with
  * respect to other RDMA hardware, so the device promises only IB_ATOMIC_HCA.
- *
- * Numbers such as 7306-5-1 name requirements of RFCs, see Documentation/conformance.
  */
 #include "mr.h"
 
@@ -22,11 +20,7 @@
  */
 #define MAX_TRIES	4096
 
-/*
- * Return: pointer to the eight octets at @addr of the region; NULL: they are not contiguous, or not
- * aligned to 8 octets. 7306-5.2.1-6: the address in memory has to be aligned, not the tagged
- * offset.
- */
+/* 7306-5.2.1-6: the address in memory has to be aligned, not the tagged offset. */
 static atomic64_t *word_at(const struct kwarp_mr *mr, u64 addr)
 {
 	u32 n;

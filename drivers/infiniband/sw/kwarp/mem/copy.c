@@ -11,7 +11,6 @@
 #include <linux/skbuff.h>
 #include <linux/string.h>
 
-/* Return: index of the piece in which octet @pos of a region with gaps lies, by binary search. */
 static u32 gaps_piece(const struct kwarp_mr *mr, u64 pos)
 {
 	u32 first = 0, end = mr->nchunks, mid;
@@ -62,25 +61,16 @@ static __always_inline void *find_span(const struct kwarp_mr *mr, u64 addr, u32 
 	return mr->chunk[pos] + in;
 }
 
-/**
- * kwarp_mr_span - find the memory at an address of a region, as far as it is contiguous
- * @mr: region; the access has been checked
- * @addr: address in the region
- * @want: octets wanted, not 0
- * @len: result: octets that are contiguous, at most @want
- *
- * Context: any; the caller holds a reference.
- * Return: the kernel address of @addr.
+/*
+ * The access has been checked, and the caller holds a reference. @len: octets that are contiguous,
+ * at most @want, which is not 0.
  */
 void *kwarp_mr_span(const struct kwarp_mr *mr, u64 addr, u32 want, u32 *len)
 {
 	return find_span(mr, addr, want, len);
 }
 
-/*
- * Copy @len octets from @src to address @addr of the region.  The caller has checked the access and
- * holds a reference.  Context: any.
- */
+/* The caller has checked the access and holds a reference. Context: any. */
 void kwarp_mr_write(const struct kwarp_mr *mr, u64 addr, const void *src, u32 len)
 {
 	while (len) {
@@ -94,11 +84,7 @@ void kwarp_mr_write(const struct kwarp_mr *mr, u64 addr, const void *src, u32 le
 	}
 }
 
-/*
- * Copy @len octets of @skb, from octet @offset on, to address @addr of the region.  The caller has
- * checked the access and holds a reference.  Context: any.  Return: false if octets of the skb
- * cannot be read.
- */
+/* Return: false if octets of the skb cannot be read. */
 bool kwarp_mr_write_skb(const struct kwarp_mr *mr, u64 addr, const struct sk_buff *skb, u32 offset,
 			u32 len)
 {
@@ -115,10 +101,6 @@ bool kwarp_mr_write_skb(const struct kwarp_mr *mr, u64 addr, const struct sk_buf
 	return true;
 }
 
-/*
- * Copy @len octets from address @addr of the region to @to.  The caller has checked the access and
- * holds a reference.  Context: any.
- */
 void kwarp_mr_read(const struct kwarp_mr *mr, u64 addr, void *to, u32 len)
 {
 	while (len) {

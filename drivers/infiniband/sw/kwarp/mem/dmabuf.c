@@ -36,11 +36,6 @@ MODULE_INFO(import_ns, "DMA_BUF");
  */
 #define DMABUF_SHIFT	30
 
-/**
- * struct kwarp_dmabuf - a buffer that is mapped for a region
- * @buf: the buffer; a reference is held
- * @map: kernel mapping of the buffer
- */
 struct kwarp_dmabuf {
 	struct dma_buf *buf;
 	struct iosys_map map;
@@ -92,36 +87,24 @@ static bool mapping_is_correct(const struct dma_buf *buf, const void *vaddr)
 	return !second;
 }
 
-static bool buffer_is_writable(const struct dma_buf *buf)
+bool kwarp_dmabuf_is_writable(const struct kwarp_dmabuf *d)
 {
-	return buf->file->f_mode & FMODE_WRITE;
+	return d->buf->file->f_mode & FMODE_WRITE;
 }
 
-/*
- * Check that the region lies in the buffer, and that the buffer was opened for writing if @access
- * has any write access.
- */
-static int check_buffer(const struct dma_buf *buf, u64 offset, u64 length, int access)
+static int check_buffer(const struct kwarp_dmabuf *d, u64 offset, u64 length, int access)
 {
 	u64 end;
 
-	if (check_add_overflow(offset, length, &end) || end > buf->size)
+	if (check_add_overflow(offset, length, &end) || end > d->buf->size)
 		return -EINVAL;
 	if (access & (IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC) &&
-	    !buffer_is_writable(buf))
+	    !kwarp_dmabuf_is_writable(d))
 		return -EACCES;
 	return 0;
 }
 
-static bool mapping_is_usable(const struct kwarp_dmabuf *d)
-{
-	return !d->map.is_iomem && mapping_is_correct(d->buf, d->map.vaddr);
-}
-
-/*
- * Map the buffer into the kernel. Before Linux 6.2 udmabuf has no vmap operation, and its buffers
- * are refused.
- */
+/* Before Linux 6.2 udmabuf has no vmap operation, and its buffers are refused. */
 static int map_buffer(struct kwarp_dmabuf *d)
 {
 	int ret;
@@ -131,9 +114,9 @@ static int map_buffer(struct kwarp_dmabuf *d)
 	ret = dma_buf_begin_cpu_access(d->buf, DMA_BIDIRECTIONAL);
 	if (ret)
 		return ret;
-	ret = kwarp_dma_buf_vmap(d->buf, &d->map);
-	if (!ret && !mapping_is_usable(d)) {
-		kwarp_dma_buf_vunmap(d->buf, &d->map);
+	ret = dma_buf_vmap_unlocked(d->buf, &d->map);
+	if (!ret && (d->map.is_iomem || !mapping_is_correct(d->buf, d->map.vaddr))) {
+		dma_buf_vunmap_unlocked(d->buf, &d->map);
 		ret = -EOPNOTSUPP;
 	}
 	if (ret)
@@ -164,7 +147,7 @@ struct kwarp_dmabuf *kwarp_dmabuf_get(int fd, u64 offset, u64 length, int access
 	ret = PTR_ERR_OR_ZERO(d->buf);
 	if (ret)
 		goto out_free;
-	ret = check_buffer(d->buf, offset, length, access);
+	ret = check_buffer(d, offset, length, access);
 	if (!ret)
 		ret = map_buffer(d);
 	if (ret)
@@ -178,27 +161,15 @@ out_free:
 	return ERR_PTR(ret);
 }
 
-/* Unmap and release a buffer when its last region is gone. Context: process, may sleep. */
+/* Context: process, may sleep. */
 void kwarp_dmabuf_put(struct kwarp_dmabuf *d)
 {
-	kwarp_dma_buf_vunmap(d->buf, &d->map);
+	dma_buf_vunmap_unlocked(d->buf, &d->map);
 	dma_buf_end_cpu_access(d->buf, DMA_BIDIRECTIONAL);
 	dma_buf_put(d->buf);
 	kfree(d);
 }
 
-/* May a region over the buffer have write access? */
-bool kwarp_dmabuf_is_writable(const struct kwarp_dmabuf *d)
-{
-	return buffer_is_writable(d->buf);
-}
-
-/**
- * kwarp_dmabuf_pieces - set the addresses of the pieces of a region over a part of a buffer
- * @d: the buffer
- * @offset: offset in the buffer of the region's first octet
- * @mr: region; its max_chunks is what kwarp_dmabuf_count() returned
- */
 void kwarp_dmabuf_pieces(const struct kwarp_dmabuf *d, u64 offset, struct kwarp_mr *mr)
 {
 	u32 i;
@@ -209,7 +180,7 @@ void kwarp_dmabuf_pieces(const struct kwarp_dmabuf *d, u64 offset, struct kwarp_
 		mr->chunk[i] = (u8 *)d->map.vaddr + offset + ((u64)i << DMABUF_SHIFT);
 }
 
-/* Return: number of pieces for a region of @length octets; @length is not 0. */
+/* @length is not 0. */
 u64 kwarp_dmabuf_count(u64 length)
 {
 	return ((length - 1) >> DMABUF_SHIFT) + 1;

@@ -6,6 +6,8 @@
  */
 #include "mr.h"
 
+#include "../door.h"
+
 #include <linux/log2.h>
 
 static int fast_set_page(struct ib_mr *ibmr, u64 addr)
@@ -19,12 +21,7 @@ static int fast_set_page(struct ib_mr *ibmr, u64 addr)
 	return 0;
 }
 
-/*
- * Add an element to the page list of a region with gaps.  An element that begins where the previous
- * piece ends makes that piece longer.
- *
- * Return: false: there is no room for another piece.
- */
+/* An element that begins where the previous piece ends makes that piece longer. */
 static bool gaps_add(struct kwarp_mr *mr, u64 addr, u32 len)
 {
 	struct kwarp_mr_list *next = &mr->next;
@@ -45,8 +42,6 @@ static bool gaps_add(struct kwarp_mr *mr, u64 addr, u32 len)
 /*
  * Map a list of elements like ib_sg_to_pages(), but for elements of any size. The first element for
  * which there is no room, and all after it, are not mapped.
- *
- * Return: number of elements mapped, or -EINVAL.
  */
 static int map_gaps(struct kwarp_mr *mr, struct scatterlist *sgl, int nents,
 		    unsigned int *offset)
@@ -111,9 +106,6 @@ int kwarp_mr_map_sg(struct kwarp_mr *mr, struct scatterlist *sg, int nents,
 	return n;
 }
 
-/*
- * Put the page list that the consumer has mapped since the last REG_MR in force, if there is one.
- */
 static void take_page_list(struct kwarp_mr *mr)
 {
 	struct kwarp_mr_list *next = &mr->next;
@@ -147,6 +139,7 @@ static void take_page_list(struct kwarp_mr *mr)
 int kwarp_mr_activate(struct kwarp_mr *mr, u32 stag, int access,
 		      const struct kwarp_mem_stream *stream)
 {
+	KWARP_DOOR(kwarp_mr_activate, mr, stag, access, stream);
 	int ret = -EINVAL;
 
 	/*

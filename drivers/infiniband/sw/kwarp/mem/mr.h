@@ -13,8 +13,6 @@
  * of its pieces of memory) points into the region's list. Only the stream that bound a window of
  * type 2 may use it (RFC 5041 8.2, stream association); a window of type 1 is, like a region, for
  * all streams of its protection domain.
- *
- * Numbers such as 5040-8.1.1-6 name requirements of RFCs, see Documentation/conformance.
  */
 #ifndef KWARP_MEM_MR_H
 #define KWARP_MEM_MR_H
@@ -27,14 +25,9 @@ struct kwarp_dev;
 struct kwarp_dmabuf;
 struct kwarp_atomic_req;
 
-/* Access flags that concern peers. */
 #define KWARP_REMOTE_ACCESS	(IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE | \
 				 IB_ACCESS_REMOTE_ATOMIC)
 
-/*
- * Result of an access check; the caller translates it into a Terminate or the status of a
- * completion.
- */
 enum kwarp_mem_err {
 	KWARP_MEM_OK,		/* the access is allowed */
 	KWARP_MEM_STAG,		/* no such STag, wrong key, or the STag is not valid */
@@ -44,19 +37,14 @@ enum kwarp_mem_err {
 	KWARP_MEM_BOUNDS,	/* not entirely inside the region or window */
 };
 
-/**
- * struct kwarp_window_range - part of a region that a window shall cover
- * @addr: address in the region of the window's first octet
- * @length: octets in the window; 0: unbind the window (type 1 only)
- * @access: IB_ACCESS_REMOTE_READ, IB_ACCESS_REMOTE_WRITE, IB_ACCESS_REMOTE_ATOMIC, IB_ZERO_BASED
- */
+/* @length: octets in the window; 0: unbind the window (type 1 only). */
 struct kwarp_window_range {
 	u64 addr;
 	u64 length;
 	u32 access;
 };
 
-/* Return: number of octets from @addr, which lies in the region, to the end of the region. */
+/* @addr lies in the region. */
 static inline u64 kwarp_mr_room(const struct kwarp_mr *mr, u64 addr)
 {
 	return mr->kind == KWARP_MR_DMA ? U64_MAX - addr : mr->va + mr->length - addr;
@@ -92,12 +80,9 @@ static inline void kwarp_mr_end(struct kwarp_mr *mr)
 		__release(&mr->lock);
 }
 
-/**
- * kwarp_mr_invalidate - make the STag of a region or window invalid
- * @mr: region or window
- *
- * Context: any but hard interrupt.  For KWARP_MR_FAST and KWARP_MR_WINDOW the caller holds
- * @mr->lock for writing, so no copy is under way.
+/*
+ * For KWARP_MR_FAST and KWARP_MR_WINDOW the caller holds @mr->lock for writing, so no copy is under
+ * way.
  */
 static inline void kwarp_mr_invalidate(struct kwarp_mr *mr)
 {
@@ -147,12 +132,7 @@ bool kwarp_dmabuf_is_writable(const struct kwarp_dmabuf *d);
 u64 kwarp_dmabuf_count(u64 length);
 void kwarp_dmabuf_pieces(const struct kwarp_dmabuf *d, u64 offset, struct kwarp_mr *mr);
 
-/**
- * struct kwarp_mr_place - part of a dma-buf that a region covers, and its address
- * @offset: offset in the buffer of the region's first octet
- * @length: octets, not 0
- * @iova: address by which requests and peers name the region
- */
+/* @offset: in the buffer. @iova: address by which requests and peers name the region. */
 struct kwarp_mr_place {
 	u64 offset;
 	u64 length;

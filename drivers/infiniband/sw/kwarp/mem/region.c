@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Creating and destroying regions and windows.
- *
- * Numbers such as 5040-8.1.1-3 name requirements of RFCs, see Documentation/conformance.
- */
+/* Creating and destroying regions and windows. */
 #include "mr.h"
 
 #include <linux/log2.h>
@@ -14,13 +10,8 @@
 
 #include "../kwarp.h"
 
-/**
- * struct kwarp_backing - owner of the pages of one or more regions of user space
- * @users: number of regions: the first one, and those re-registered from it
- * @umem: pinned memory of a process, or NULL
- * @dmabuf: mapped dma-buf, or NULL
- *
- * After a re-registration the old region may still be in use for a moment.  So the old and the new
+/*
+ * After a re-registration the old region may still be in use for a moment. So the old and the new
  * region each hold a reference, and the last one to go releases the pages.
  */
 struct kwarp_backing {
@@ -51,7 +42,6 @@ static void backing_drop(struct kwarp_backing *b)
 		kfree(b);
 }
 
-/* Drop the reference of a region that is gone; the last reference releases the pages. */
 static void backing_put(struct kwarp_backing *b)
 {
 	if (!b || !refcount_dec_and_test(&b->users))
@@ -64,8 +54,8 @@ static void backing_put(struct kwarp_backing *b)
 }
 
 /*
- * Allocate a region or window. The memory of a program's region is charged to the program's memory
- * cgroup and to the account of its user; that of a kernel consumer's region is not charged.
+ * The memory of a program's region is charged to the program's memory cgroup and to the account of
+ * its user; that of a kernel consumer's region is not charged.
  */
 static struct kwarp_mr *mr_new(struct ib_pd *pd, enum kwarp_mr_kind kind,
 			       u32 max_chunks)
@@ -116,7 +106,7 @@ static void mr_free(struct kwarp_mr *mr)
 	kfree_rcu(mr, rcu);
 }
 
-/* Give the region an STag and make the region visible to lookups. On failure @mr is freed. */
+/* On failure @mr is freed. */
 static struct kwarp_mr *mr_register(struct kwarp_dev *kdev, struct kwarp_mr *mr, u8 key,
 				    bool valid)
 {
@@ -138,11 +128,10 @@ static struct kwarp_mr *mr_register(struct kwarp_dev *kdev, struct kwarp_mr *mr,
 #define MAX_SHIFT	30
 
 /*
- * Return: log2 of the largest piece size that fits the pinned pages.  Larger pieces need fewer
- * pointers: for 1 GiB of memory, pieces of 4 KiB need 2 MiB of pointers, and pieces of 2 MiB (huge
- * pages) need only 4 KiB.  A piece is aligned to its size in physical memory and in the address
- * space of the process.  It need not be aligned in the addresses of the region (iova).  The region
- * may begin and end inside a piece.
+ * Larger pieces need fewer pointers: for 1 GiB of memory, pieces of 4 KiB need 2 MiB of pointers,
+ * and pieces of 2 MiB (huge pages) need only 4 KiB. A piece is aligned to its size in physical
+ * memory and in the address space of the process. It need not be aligned in the addresses of the
+ * region (iova). The region may begin and end inside a piece.
  */
 static u8 best_shift(struct ib_umem *umem)
 {
@@ -157,7 +146,6 @@ static u32 user_offset(const struct ib_umem *umem, u8 shift)
 	return umem->address & ((1UL << shift) - 1);
 }
 
-/* Store the address of each piece of a region over pinned memory in mr->chunk. */
 static void user_chunks(struct kwarp_mr *mr)
 {
 	u64 pos = round_down(mr->offset, PAGE_SIZE), in;
@@ -197,9 +185,8 @@ static struct kwarp_mr *user_new(struct ib_pd *pd, u64 chunks, struct kwarp_back
 }
 
 /*
- * Last step of creating a region of user space: set its addresses, and give it an STag. The caller
- * has filled its list of pieces. On failure the region is freed, and its reference on the struct
- * kwarp_backing is dropped.
+ * The caller has filled the region's list of pieces. On failure the region is freed, and its
+ * reference on the struct kwarp_backing is dropped.
  */
 static struct kwarp_mr *user_register(struct kwarp_dev *kdev, struct kwarp_mr *mr, u64 iova,
 				      u64 length)
@@ -217,16 +204,9 @@ static struct kwarp_mr *user_register(struct kwarp_dev *kdev, struct kwarp_mr *m
 	return mr;
 }
 
-/**
- * kwarp_mr_create_user - region over pinned user memory
- * @kdev: device
- * @pd: protection domain
- * @umem: pinned pages; owned by the region on success
- * @iova: address by which the region is named in work requests and by the peer
- * @access: IB_ACCESS_*
- *
- * Context: process, may sleep.
- * Return: the region, to be opened by kwarp_mr_open(), or an ERR_PTR.
+/*
+ * Context: process, may sleep. @umem is owned by the region on success. Return: the region, to be
+ * opened by kwarp_mr_open(), or an ERR_PTR.
  */
 struct kwarp_mr *kwarp_mr_create_user(struct kwarp_dev *kdev, struct ib_pd *pd,
 				      struct ib_umem *umem, u64 iova, int access)
@@ -243,17 +223,7 @@ struct kwarp_mr *kwarp_mr_create_user(struct kwarp_dev *kdev, struct ib_pd *pd,
 	return user_register(kdev, mr, iova, umem->length);
 }
 
-/**
- * kwarp_mr_create_dmabuf - region over a dma-buf
- * @kdev: device
- * @pd: protection domain
- * @d: the buffer; owned by the region on success
- * @place: part of the buffer that the region covers
- * @access: IB_ACCESS_*
- *
- * Context: process, may sleep.
- * Return: the region, to be opened by kwarp_mr_open(), or an ERR_PTR.
- */
+/* Like kwarp_mr_create_user(), for a dma-buf; @d is owned by the region on success. */
 struct kwarp_mr *kwarp_mr_create_dmabuf(struct kwarp_dev *kdev, struct ib_pd *pd,
 					struct kwarp_dmabuf *d,
 					const struct kwarp_mr_place *place, int access)
@@ -267,7 +237,7 @@ struct kwarp_mr *kwarp_mr_create_dmabuf(struct kwarp_dev *kdev, struct ib_pd *pd
 	return user_register(kdev, mr, place->iova, place->length);
 }
 
-/* Copy the pieces of @old, in steps with cond_resched() because the list may be long. */
+/* In steps with cond_resched(), because the list may be long. */
 static void copy_chunks(struct kwarp_mr *mr, const struct kwarp_mr *old)
 {
 	const u32 most = 1 << 17;
@@ -280,16 +250,9 @@ static void copy_chunks(struct kwarp_mr *mr, const struct kwarp_mr *old)
 	}
 }
 
-/**
- * kwarp_mr_create_same - region over the memory of another region, with the same addresses
- * @kdev: device
- * @pd: protection domain
- * @old: the other region, a KWARP_MR_USER; the caller keeps @old from being destroyed during the
- *	call
- * @access: IB_ACCESS_*
- *
- * Context: process, may sleep.
- * Return: the region, to be opened by kwarp_mr_open(), or an ERR_PTR.
+/*
+ * Context: process, may sleep. The caller keeps @old, a KWARP_MR_USER, from being destroyed during
+ * the call.
  */
 struct kwarp_mr *kwarp_mr_create_same(struct kwarp_dev *kdev, struct ib_pd *pd,
 				      const struct kwarp_mr *old, int access)
@@ -306,25 +269,19 @@ struct kwarp_mr *kwarp_mr_create_same(struct kwarp_dev *kdev, struct ib_pd *pd,
 	return user_register(kdev, mr, old->va, old->length);
 }
 
-/**
- * kwarp_mr_open - make the STag of a new region valid
- * @mr: KWARP_MR_USER that has just been made
- *
- * Context: any; once per region, and not at the same time as its destruction.
- */
+/* Context: any; once per region, and not at the same time as its destruction. */
 void kwarp_mr_open(struct kwarp_mr *mr)
 {
 	/* WRITE_ONCE: kwarp_mem_check() reads @valid without a lock. */
 	WRITE_ONCE(mr->valid, true);
 }
 
-/* Return: pinned memory of a KWARP_MR_USER; NULL if the region is over a dma-buf. */
+/* NULL if the region is over a dma-buf. */
 const struct ib_umem *kwarp_mr_umem(const struct kwarp_mr *mr)
 {
 	return mr->backing->umem;
 }
 
-/* May another region over the memory of this KWARP_MR_USER have write access? */
 bool kwarp_mr_is_writable(const struct kwarp_mr *mr)
 {
 	const struct kwarp_backing *b = mr->backing;
@@ -334,8 +291,7 @@ bool kwarp_mr_is_writable(const struct kwarp_mr *mr)
 
 /*
  * Allocate the second list of a fast-register region, which is filled while the first list is in
- * use, and with @gaps also the list @before that goes with each of the two. Return: false: out of
- * memory.
+ * use, and with @gaps also the list @before that goes with each of the two.
  */
 static bool fast_lists(struct kwarp_mr *mr, bool gaps)
 {
@@ -349,15 +305,9 @@ static bool fast_lists(struct kwarp_mr *mr, bool gaps)
 	return mr->before && mr->next.before;
 }
 
-/**
- * kwarp_mr_create_fast - region whose memory a kernel consumer names later
- * @kdev: device
- * @pd: protection domain
- * @max_chunks: largest number of pages, or with @gaps of pieces
- * @gaps: pieces may have any size and begin and end anywhere (IB_MR_TYPE_SG_GAPS)
- *
- * Context: process, may sleep.
- * Return: the region, which is not valid yet, or an ERR_PTR.
+/*
+ * The region is not valid yet. @max_chunks: pages, or with @gaps pieces of any size, which begin
+ * and end anywhere (IB_MR_TYPE_SG_GAPS).
  */
 struct kwarp_mr *kwarp_mr_create_fast(struct kwarp_dev *kdev, struct ib_pd *pd,
 				      u32 max_chunks, bool gaps)
@@ -377,9 +327,8 @@ struct kwarp_mr *kwarp_mr_create_fast(struct kwarp_dev *kdev, struct ib_pd *pd,
 }
 
 /*
- * Create a region over all kernel memory, for kernel consumers.  Some consumers can be configured
- * to give peers access to all of it (IB_PD_UNSAFE_GLOBAL_RKEY): that is refused, because the peers
- * of an iWARP device may be anywhere in the network.
+ * Some consumers can be configured to give peers access to all of it (IB_PD_UNSAFE_GLOBAL_RKEY):
+ * that is refused, because the peers of an iWARP device may be anywhere in the network.
  */
 struct kwarp_mr *kwarp_mr_create_dma(struct kwarp_dev *kdev, struct ib_pd *pd,
 				     int access)
@@ -401,7 +350,7 @@ struct kwarp_mr *kwarp_mr_create_dma(struct kwarp_dev *kdev, struct ib_pd *pd,
 	return mr_register(kdev, mr, get_random_u8(), true);
 }
 
-/* Create a window that is not bound to a region; @pd_wide: true for type 1, false for type 2. */
+/* @pd_wide: true for type 1, false for type 2. */
 struct kwarp_mr *kwarp_mr_create_window(struct kwarp_dev *kdev, struct ib_pd *pd,
 					bool pd_wide)
 {
@@ -413,15 +362,10 @@ struct kwarp_mr *kwarp_mr_create_window(struct kwarp_dev *kdev, struct ib_pd *pd
 	return mr_register(kdev, mr, get_random_u8(), false);
 }
 
-/**
- * kwarp_mr_destroy - revoke and free a region or window
- * @kdev: device
- * @mr: region or window; freed if the return value is 0
- *
- * When this returns 0, neither peer nor consumer has access to the memory by this STag.
- *
- * Context: process, sleeps until all references on the region have been dropped.
- * Return: 0; -EBUSY, and nothing has changed: windows are bound to the region.
+/*
+ * When this returns 0, neither peer nor consumer has access to the memory by this STag. Context:
+ * process, sleeps until all references on the region have been dropped. Return: 0; -EBUSY, and
+ * nothing has changed: windows are bound to the region.
  */
 int kwarp_mr_destroy(struct kwarp_dev *kdev, struct kwarp_mr *mr)
 {

@@ -2,14 +2,13 @@
 /*
  * The STag table of a device: allocation of random 24-bit indices (5040-8.1.1-8, -9: hard to
  * predict, spread over the whole range), lock-free lookup, and reference counts of regions.
- *
- * Numbers such as 5040-8.1.1-8 name requirements of RFCs, see Documentation/conformance.
  */
 #include "mr.h"
 
 #include <linux/random.h>
 #include <linux/xarray.h>
 
+#include "../door.h"
 #include "../kwarp.h"
 
 #define STAG_INDEX_BITS	24
@@ -17,18 +16,10 @@
 #define STAG_MIN_INDEX	1
 #define STAG_TRIES	64
 
-/**
- * kwarp_stag_alloc - reserve an STag
- * @kdev: device
- * @mr: region or window that will own the STag
- * @key: low octet of the STag (the consumer's key)
- *
- * The table entry is only reserved: the region cannot be found before
- * kwarp_stag_publish().
- *
- * Context: process, may sleep.
- * Return: 0; -ENOMEM: out of memory, the device has KWARP_MAX_MR regions and windows, or none of
- * STAG_TRIES random indices was free.
+/*
+ * The table entry is only reserved: the region cannot be found before kwarp_stag_publish(). Return:
+ * 0; -ENOMEM: out of memory, the device has KWARP_MAX_MR regions and windows, or none of STAG_TRIES
+ * random indices was free.
  */
 int kwarp_stag_alloc(struct kwarp_dev *kdev, struct kwarp_mr *mr, u8 key)
 {
@@ -58,14 +49,13 @@ full:
 	return -ENOMEM;
 }
 
-/* Make a region that is completely set up visible to kwarp_mr_lookup().  Context: process. */
 void kwarp_stag_publish(struct kwarp_dev *kdev, struct kwarp_mr *mr)
 {
 	/* The index is reserved, so this store cannot allocate or fail. */
 	xa_store(&kdev->stags, mr->stag >> 8, mr, GFP_KERNEL);
 }
 
-/* Free the index of a region.  After the return no lookup finds the region. */
+/* After the return no lookup finds the region. */
 void kwarp_stag_free(struct kwarp_dev *kdev, struct kwarp_mr *mr)
 {
 	/*
@@ -76,16 +66,13 @@ void kwarp_stag_free(struct kwarp_dev *kdev, struct kwarp_mr *mr)
 	atomic_dec(&kdev->num_mr);
 }
 
-/**
- * kwarp_mr_lookup - find a region by the index part of an STag
- * @kdev: device
- * @stag: STag as received or posted; its key is ignored here, kwarp_mem_check() checks it
- *
- * Context: any.
- * Return: the region with a reference for kwarp_mr_put(), or NULL.
+/*
+ * The key of @stag is ignored: kwarp_mem_check() checks it. Context: any. Return: the region with a
+ * reference for kwarp_mr_put(), or NULL.
  */
 struct kwarp_mr *kwarp_mr_lookup(struct kwarp_dev *kdev, u32 stag)
 {
+	KWARP_DOOR(kwarp_mr_lookup, kdev, stag);
 	struct kwarp_mr *mr;
 
 	rcu_read_lock();
@@ -96,9 +83,9 @@ struct kwarp_mr *kwarp_mr_lookup(struct kwarp_dev *kdev, u32 stag)
 	return mr;
 }
 
-/* Drop a reference from kwarp_mr_lookup().  Context: any. */
 void kwarp_mr_put(struct kwarp_mr *mr)
 {
+	KWARP_DOOR(kwarp_mr_put, mr);
 	if (refcount_dec_and_test(&mr->refs))
 		complete(&mr->idle);
 }

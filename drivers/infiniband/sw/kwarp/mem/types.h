@@ -17,11 +17,7 @@
 
 struct kwarp_backing;
 
-/**
- * struct kwarp_pd - protection domain
- * @ibpd: RDMA core's object; first member
- * @charge: what the user pays for the domain; its account also pays for regions and windows
- */
+/* @charge: what the user pays for the domain; its account also pays for regions and windows. */
 struct kwarp_pd {
 	struct ib_pd ibpd;
 	struct kwarp_charge charge;
@@ -57,15 +53,9 @@ struct kwarp_mem_stream {
 	struct list_head windows;
 };
 
-/**
- * struct kwarp_mr_list - page list that waits for REG_MR (KWARP_MR_FAST)
- * @fresh: the consumer has mapped this list since the last REG_MR
- * @chunk: as in struct kwarp_mr, with room for kwarp_mr.max_chunks entries
- * @nchunks: as in struct kwarp_mr
- * @shift: as in struct kwarp_mr
- * @offset: as in struct kwarp_mr
- * @length: as in struct kwarp_mr
- * @before: as in struct kwarp_mr
+/*
+ * Page list that waits for REG_MR. @fresh: the consumer has mapped this list since the last REG_MR.
+ * The other fields are as in struct kwarp_mr; @chunk has room for kwarp_mr.max_chunks entries.
  */
 struct kwarp_mr_list {
 	bool fresh;

@@ -20,8 +20,6 @@
  * The list of a stream holds only windows that exist: deallocation removes a window from the list
  * before the window is freed.  @stream of a bound window points to a stream that exists: the end of
  * the stream detaches its windows first.
- *
- * Numbers such as 5040-8.1.1-5 name requirements of RFCs, see Documentation/conformance.
  */
 #include "mr.h"
 
@@ -29,6 +27,7 @@
 #include <linux/overflow.h>
 #include <linux/spinlock.h>
 
+#include "../door.h"
 #include "../limits.h"
 
 #define WINDOW_ACCESS	(KWARP_REMOTE_ACCESS | IB_ZERO_BASED)
@@ -49,7 +48,6 @@ void kwarp_mem_stream_init(struct kwarp_mem_stream *stream)
 	WRITE_ONCE(stream->id, atomic64_inc_return(&next_stream));
 }
 
-/* Does the range lie in the region? An empty range does not. */
 static bool region_covers(const struct kwarp_mr *mr, const struct kwarp_window_range *range)
 {
 	u64 end;
@@ -74,7 +72,6 @@ static bool region_is_bindable(const struct kwarp_mr *mr, u32 lkey, const struct
 	return region_covers(mr, range);
 }
 
-/* Let a free window cover the range @range of the region @mr, and make the window valid. */
 static void open_window(struct kwarp_mr *mw, u32 stag, struct kwarp_mr *mr,
 			const struct kwarp_mem_stream *stream,
 			const struct kwarp_window_range *range)
@@ -97,8 +94,8 @@ static void open_window(struct kwarp_mr *mw, u32 stag, struct kwarp_mr *mr,
 }
 
 /*
- * Invalidate a region or window. No access passes its check after this. If the kind of @mr has a
- * lock (kwarp_mr.lock), all earlier accesses have ended, too.
+ * No access passes its check after this. If the kind of @mr has a lock (kwarp_mr.lock), all earlier
+ * accesses have ended, too.
  */
 static void shut_mr(struct kwarp_mr *mr)
 {
@@ -112,7 +109,7 @@ static void shut_mr(struct kwarp_mr *mr)
 	write_unlock(&mr->lock);
 }
 
-/* Detach a window from its region.  @mw is invalid, so no copy through it is under way. */
+/* @mw is invalid, so no copy through it is under way. */
 static void detach_window(struct kwarp_mr *mw)
 {
 	lockdep_assert_held(&binding);
@@ -123,7 +120,7 @@ static void detach_window(struct kwarp_mr *mw)
 	mw->parent = NULL;
 }
 
-/* May the window be bound to this range?  An empty range unbinds a window of type 1. */
+/* An empty range unbinds a window of type 1. */
 static bool may_bind_window(const struct kwarp_mr *mw, const struct kwarp_mr *mr, u32 lkey,
 			    const struct kwarp_window_range *range)
 {
@@ -133,10 +130,7 @@ static bool may_bind_window(const struct kwarp_mr *mw, const struct kwarp_mr *mr
 	return (mw->pd_wide || !mw->parent) && mr && region_is_bindable(mr, lkey, mw->pd, range);
 }
 
-/*
- * If a window of type 1 is bound, unbind it. A window of type 2 is free already: may_bind_window()
- * refuses to bind it again.
- */
+/* A window of type 2 is free already: may_bind_window() refuses to bind it again. */
 static void free_window(struct kwarp_mr *mw)
 {
 	lockdep_assert_held(&binding);
@@ -146,10 +140,7 @@ static void free_window(struct kwarp_mr *mw)
 	}
 }
 
-/*
- * Set the new key of a window that a bind of 0 octets has unbound; the window does not become
- * valid.
- */
+/* A bind of 0 octets has unbound the window; the window does not become valid. */
 static void set_window_key(struct kwarp_mr *mw, u32 stag)
 {
 	lockdep_assert_held(&binding);
@@ -203,14 +194,9 @@ bool kwarp_window_bind(struct kwarp_mr *mw, u32 stag, struct kwarp_mr *mr, u32 l
 	return ok;
 }
 
-/**
- * kwarp_window_unbind - detach an invalid window from its region
- * @mw: window
- *
- * Two callers that invalidate a window at the same time both call this.  Between the two calls the
+/*
+ * Two callers that invalidate a window at the same time both call this. Between the two calls the
  * window may be bound again: then it is valid, and the second call does nothing.
- *
- * Context: any but hard interrupt.
  */
 void kwarp_window_unbind(struct kwarp_mr *mw)
 {
@@ -221,17 +207,13 @@ void kwarp_window_unbind(struct kwarp_mr *mw)
 	spin_unlock_bh(&binding);
 }
 
-/**
- * kwarp_mem_stream_end - end a stream: unbind its windows, give it a new id
- * @stream: stream that neither receives nor sends any more
- *
- * The next stream of the same queue pair has another peer.  The new id keeps that peer from
- * invalidating regions that this stream registered.
- *
- * Context: any but hard interrupt.
+/*
+ * @stream neither receives nor sends any more. The next stream of the same queue pair has another
+ * peer. The new id keeps that peer from invalidating regions that this stream registered.
  */
 void kwarp_mem_stream_end(struct kwarp_mem_stream *stream)
 {
+	KWARP_DOOR(kwarp_mem_stream_end, stream);
 	struct kwarp_mr *mw;
 	u32 n = 0;
 
@@ -250,15 +232,10 @@ void kwarp_mem_stream_end(struct kwarp_mem_stream *stream)
 	spin_unlock_bh(&binding);
 }
 
-/**
- * kwarp_mr_close - forbid new accesses to a region or window, and new binds
- * @mr: region or window
- *
+/*
  * When this function returns, an access that was checked earlier may still be copying, if the
- * region is a KWARP_MR_USER or KWARP_MR_DMA. In the other kinds no access is under way.
- *
- * Context: any but hard interrupt.
- * Return: false, and nothing has changed: windows are bound to the region.
+ * region is a KWARP_MR_USER or KWARP_MR_DMA. In the other kinds no access is under way. Return:
+ * false, and nothing has changed: windows are bound to the region.
  */
 bool kwarp_mr_close(struct kwarp_mr *mr)
 {

@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Atomic operations (RFC 7306 section 5): encoding and decoding of the headers, and the
- * new value that an operation computes.
- *
- * Pure functions, any context.
- *
- * Numbers such as 7306-5.2.2-1 name requirements of RFCs, see Documentation/conformance.
- */
+/* Atomic operations (RFC 7306 section 5). Pure functions, any context. */
 #include "atomic.h"
 
 void kwarp_atomic_req_decode(const u8 in[KWARP_ATOMIC_REQ_LEN], struct kwarp_atomic_req *req)

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Atomic operations (RFC 7306 section 5): headers, and the new value that an operation computes.
- *
- * Numbers such as 7306-5.2.1-1 name requirements of RFCs, see Documentation/conformance.
- */
+/* Atomic operations (RFC 7306 section 5): headers, and the new value that an operation computes. */
 #ifndef KWARP_PROTO_ATOMIC_H
 #define KWARP_PROTO_ATOMIC_H
 
@@ -21,30 +17,23 @@
  * @compare_mask: CmpSwap: bits to compare
  */
 struct kwarp_atomic_req {
-	u8 op;
-	u32 id;
-	u32 stag;
 	u64 to;
 	u64 data;
 	u64 mask;
 	u64 compare;
 	u64 compare_mask;
+	u32 id;
+	u32 stag;
+	u8 op;
 };
 
-/**
- * struct kwarp_atomic_resp - Atomic Response header in host order (RFC 7306 section 5.2.2)
- * @id: Request Identifier of the request
- * @value: the eight octets before the operation
- */
+/* @value: the eight octets before the operation */
 struct kwarp_atomic_resp {
 	u32 id;
 	u64 value;
 };
 
-/*
- * Decode and encode the headers. Reserved bits are sent as zero, and ignored when received
- * (7306-5.2.1-1, -2). Context: any.
- */
+/* Reserved bits are sent as zero, and ignored when received (7306-5.2.1-1, -2). */
 void kwarp_atomic_req_decode(const u8 in[KWARP_ATOMIC_REQ_LEN], struct kwarp_atomic_req *req);
 void kwarp_atomic_req_encode(u8 out[KWARP_ATOMIC_REQ_LEN], const struct kwarp_atomic_req *req);
 void kwarp_atomic_resp_decode(const u8 in[KWARP_ATOMIC_RESP_LEN],
@@ -58,13 +47,9 @@ static inline bool kwarp_atomic_op_known(u8 op)
 	return op == KWARP_ATOMIC_FETCH_ADD || op == KWARP_ATOMIC_CMP_SWAP;
 }
 
-/**
- * kwarp_atomic_result - compute the new value for an atomic operation
- * @req: the operation, with a known operation code
- * @old: current value, in the byte order of this machine
- *
- * Context: any.
- * Return: new value; equal to @old if the operation changes nothing.
+/*
+ * @old: current value, in the byte order of this machine. Return: equal to @old if the operation
+ * changes nothing.
  */
 u64 kwarp_atomic_result(const struct kwarp_atomic_req *req, u64 old);
 

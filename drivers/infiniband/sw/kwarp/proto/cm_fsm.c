@@ -3,8 +3,8 @@
  * Life of a connection endpoint (RFC 5044 section 7.1.2, RFC 6581 section 5).
  *
  *	Initiator			Responder
- *	NEW --DIAL--> CONNECT		NEW --INBOUND--> WAIT_REQ
- *	  TCP_UP |  ^ RETRY		  REQUEST |  `-QUEUED-> WAIT_TURN --REQUEST--> WAIT_ULP
+ *	NEW --CONNECT--> CONNECT	NEW --INBOUND--> WAIT_REQ
+ *	  TCP_UP |  ^ RETRY		  REQUEST |  `-QUEUED-> WAIT_BACKLOG --REQUEST--> WAIT_ULP
  *	      SEND_REQ (once)		      WAIT_ULP --REJECT--> SEND_REJ
  *	  SENT |			   ACCEPT |                   | SENT
  *	      WAIT_REP --REJECTED--.	      SEND_REP             LINGER
@@ -12,19 +12,6 @@
  *	      STREAM                \	      STREAM <-------- FPDU -----'
  *	  PEER_FIN |  `-- DOWN --> LINGER --DONE--> DEAD
  *	      CLOSED ---- DOWN ------^
- *
- * Events of the Initiator: DIAL: the ULP connects.  TCP_UP: TCP is connected.  RETRY: the peer
- * may know only revision 1 of MPA, so connect once more.  REPLY: the peer accepts.  REJECTED: the
- * peer rejects.  OWE_TERM: the Reply has to be answered by a Terminate.
- *
- * Events of the Responder: INBOUND: a listener has accepted a TCP connection.  REQUEST: the ULP has
- * got the Request.  QUEUED: the Request has to wait until the ULP gets it.  ACCEPT, REJECT: the
- * answer of the ULP.  ATTACHED, ATTACHED_P2P: the Reply is sent, and the QP has the socket; with
- * _P2P the peer still has to send the RTR, the first message of peer-to-peer mode.  FPDU: the RTR
- * has come.
- *
- * Events of both: SENT: TCP has taken all of the Request, the rejecting Reply or the Terminate.
- * PEER_FIN: the peer has half-closed.  DOWN: the stream is over.  DONE: both FINs are acknowledged.
  *
  * A pair of state and event that is missing in the table is illegal: the event is impossible in
  * that state, or comes too late, and changes nothing.
@@ -37,22 +24,14 @@
  * - After a successful CONNECT_REPLY or ESTABLISHED there is exactly one CLOSE.
  * - After CLOSE or a failed CONNECT_REPLY there is no upcall.
  *
- * An endpoint of a listener is half-open from the start until the ULP accepts, or until its end if
- * it is refused: the listener counts it against the knob half_open_max.  The ULP's verdict is its
- * accept or reject.
- *
  * Pure functions, any context.
- *
- * Numbers such as 6581-10-10 name requirements of RFCs, see Documentation/conformance.
  */
 #include "cm_fsm.h"
 
 #define GO(state, acts)	{ .next = KWARP_CMS_##state, .legal = true, .actions = (acts) }
 #define DO(action)	BIT(KWARP_CMA_##action)
 
-/* A connect that returned 0 has failed: tell the ULP, and release the QP. */
 #define CONN_FAIL	(DO(REPLY_FAIL) | DO(QP_PUT))
-/* An accept that returned 0 has failed: tell the ULP, and release the QP. */
 #define ACC_FAIL	(DO(EST_FAIL) | DO(QP_PUT))
 /*
  * Three ways to end a connection and release its QP: END_FIN: with a FIN; END_DROP: after the loss
@@ -70,7 +49,7 @@
 
 static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 	[KWARP_CMS_NEW] = {
-		[KWARP_CME_DIAL]	= GO(CONNECT, 0),
+		[KWARP_CME_CONNECT]	= GO(CONNECT, 0),
 		[KWARP_CME_INBOUND]	= GO(WAIT_REQ, 0),
 		/* no upcall: connect() itself returns the error */
 		[KWARP_CME_LOCAL]	= GO(DEAD, END_KILL),
@@ -78,7 +57,6 @@ static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 	[KWARP_CMS_CONNECT] = {
 		[KWARP_CME_TCP_UP]	= GO(SEND_REQ, 0),
 		[KWARP_CME_LOST]	= GO(DEAD, CONN_FAIL | DO(KILL)),
-		[KWARP_CME_LOCAL]	= GO(DEAD, CONN_FAIL | DO(KILL)),
 		[KWARP_CME_TIMER]	= GO(DEAD, CONN_FAIL | DO(KILL)),
 		[KWARP_CME_NO_QP]	= GO(DEAD, CONN_FAIL | DO(KILL)),
 		[KWARP_CME_ABORT]	= GO(DEAD, CONN_FAIL | DO(KILL)),
@@ -86,9 +64,8 @@ static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 	[KWARP_CMS_SEND_REQ] = {
 		[KWARP_CME_SENT]	= GO(WAIT_REP, 0),
 		/* second attempt, with revision 1: 6581-10-10 */
-		[KWARP_CME_RETRY]	= GO(CONNECT, DO(REDIAL)),
+		[KWARP_CME_RETRY]	= GO(CONNECT, DO(RECONNECT)),
 		[KWARP_CME_LOST]	= GO(DEAD, CONN_FAIL | DO(KILL)),
-		[KWARP_CME_LOCAL]	= GO(DEAD, CONN_FAIL | DO(KILL)),
 		[KWARP_CME_TIMER]	= GO(DEAD, CONN_FAIL | DO(KILL)),
 		[KWARP_CME_NO_QP]	= GO(DEAD, CONN_FAIL | DO(KILL)),
 		[KWARP_CME_ABORT]	= GO(DEAD, CONN_FAIL | DO(KILL)),
@@ -101,11 +78,10 @@ static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 		/* the Reply is answered by a Terminate: 6581-8-1, 6581-9.3-3 */
 		[KWARP_CME_OWE_TERM]	= GO(SEND_TERM, CONN_FAIL),
 		/* second attempt, with revision 1: 6581-10-10 */
-		[KWARP_CME_RETRY]	= GO(CONNECT, DO(REDIAL)),
+		[KWARP_CME_RETRY]	= GO(CONNECT, DO(RECONNECT)),
 		/* a bad Reply, close at once: 5044-7.1.1-4, 5044-7.1.2-13, -17, -18, 5044-8-7 */
 		[KWARP_CME_BAD]		= GO(DEAD, CONN_FAIL | DO(KILL)),
 		[KWARP_CME_LOST]	= GO(DEAD, CONN_FAIL | DO(KILL)),
-		[KWARP_CME_LOCAL]	= GO(DEAD, CONN_FAIL | DO(KILL)),
 		[KWARP_CME_TIMER]	= GO(DEAD, CONN_FAIL | DO(KILL)),
 		[KWARP_CME_NO_QP]	= GO(DEAD, CONN_FAIL | DO(KILL)),
 		[KWARP_CME_ABORT]	= GO(DEAD, CONN_FAIL | DO(KILL)),
@@ -113,24 +89,22 @@ static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 	[KWARP_CMS_WAIT_REQ] = {
 		/* a valid Request: 5044-7.1.2-3 */
 		[KWARP_CME_REQUEST]	= GO(WAIT_ULP, 0),
-		[KWARP_CME_QUEUED]	= GO(WAIT_TURN, 0),
+		[KWARP_CME_QUEUED]	= GO(WAIT_BACKLOG, 0),
 		[KWARP_CME_REFUSE]	= GO(SEND_REJ, 0),
 		/* a malformed Request: 5044-7.1.1-2, 5044-7.1.2-4, 5044-7.1.3-1 */
 		[KWARP_CME_BAD]		= GO(DEAD, GONE),
 		[KWARP_CME_LOST]	= GO(DEAD, GONE),
-		[KWARP_CME_LOCAL]	= GO(DEAD, GONE),
 		/* the Request does not come in time: 5044-7.1.2-24, -29 */
 		[KWARP_CME_TIMER]	= GO(DEAD, GONE),
 		[KWARP_CME_ORPHAN]	= GO(DEAD, GONE),
 		[KWARP_CME_EVICT]	= GO(DEAD, GONE),
 		[KWARP_CME_ABORT]	= GO(DEAD, GONE),
 	},
-	[KWARP_CMS_WAIT_TURN] = {
+	[KWARP_CMS_WAIT_BACKLOG] = {
 		[KWARP_CME_REQUEST]	= GO(WAIT_ULP, 0),
 		/* 5044-7.1.1-23: the peer must not send octets after the Request yet */
 		[KWARP_CME_BAD]		= GO(DEAD, GONE),
 		[KWARP_CME_LOST]	= GO(DEAD, GONE),
-		[KWARP_CME_LOCAL]	= GO(DEAD, GONE),
 		/*
 		 * Send a rejecting Reply, as if the ULP had rejected: after a reset the initiator
 		 * might think that this end knows revision 1 only (6581-10-2).
@@ -148,7 +122,6 @@ static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 		/* 5044-7.1.1-23: the peer must not send octets after the Request yet */
 		[KWARP_CME_BAD]		= GO(DEAD, GONE),
 		[KWARP_CME_LOST]	= GO(DEAD, GONE),
-		[KWARP_CME_LOCAL]	= GO(DEAD, GONE),
 		[KWARP_CME_TIMER]	= GO(DEAD, GONE),
 		/* the listener is gone, and iw_cm may have dropped the Request: shorten the wait */
 		[KWARP_CME_ORPHAN]	= GO(WAIT_ULP, DO(HURRY)),
@@ -180,7 +153,6 @@ static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 		/* 5044-7.1.2-7: FIN after the Reply; a RST could destroy the Reply */
 		[KWARP_CME_SENT]	= GO(LINGER, DO(FIN)),
 		[KWARP_CME_LOST]	= GO(DEAD, GONE),
-		[KWARP_CME_LOCAL]	= GO(DEAD, GONE),
 		[KWARP_CME_TIMER]	= GO(DEAD, GONE),
 		[KWARP_CME_EVICT]	= GO(DEAD, GONE),
 		[KWARP_CME_ABORT]	= GO(DEAD, GONE),
@@ -189,7 +161,6 @@ static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 		/* 5040-6.2.1-5: FIN after the Terminate */
 		[KWARP_CME_SENT]	= GO(LINGER, DO(FIN) | DO(DISCARD)),
 		[KWARP_CME_LOST]	= GO(DEAD, DO(KILL)),
-		[KWARP_CME_LOCAL]	= GO(DEAD, DO(KILL)),
 		[KWARP_CME_TIMER]	= GO(DEAD, DO(KILL)),
 		[KWARP_CME_ABORT]	= GO(DEAD, DO(KILL)),
 	},
@@ -215,7 +186,6 @@ static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 		/* data after the end of the stream: there is no receiver for it */
 		[KWARP_CME_BAD]		= GO(DEAD, GONE),
 		[KWARP_CME_LOST]	= GO(DEAD, GONE),
-		[KWARP_CME_LOCAL]	= GO(DEAD, GONE),
 		[KWARP_CME_TIMER]	= GO(DEAD, GONE),
 		[KWARP_CME_EVICT]	= GO(DEAD, GONE),
 		[KWARP_CME_ABORT]	= GO(DEAD, GONE),
@@ -241,7 +211,7 @@ enum kwarp_cm_timer kwarp_cm_state_timer(enum kwarp_cm_state state)
 		[KWARP_CMS_SEND_REQ]	= KWARP_CMT_REPLY,
 		[KWARP_CMS_WAIT_REP]	= KWARP_CMT_REPLY,
 		[KWARP_CMS_WAIT_REQ]	= KWARP_CMT_REQUEST,
-		[KWARP_CMS_WAIT_TURN]	= KWARP_CMT_TURN,
+		[KWARP_CMS_WAIT_BACKLOG] = KWARP_CMT_BACKLOG,
 		[KWARP_CMS_WAIT_ULP]	= KWARP_CMT_VERDICT,
 		[KWARP_CMS_SEND_REP]	= KWARP_CMT_SEND,
 		[KWARP_CMS_WAIT_FPDU]	= KWARP_CMT_FPDU,
@@ -253,63 +223,34 @@ enum kwarp_cm_timer kwarp_cm_state_timer(enum kwarp_cm_state state)
 	return (u32)state < ARRAY_SIZE(timers) ? timers[state] : KWARP_CMT_NONE;
 }
 
+#define STATE(name)	\
+	[KWARP_CMS_##name] = #name
+
 const char *kwarp_cm_state_name(enum kwarp_cm_state state)
 {
 	static const char * const names[] = {
-		[KWARP_CMS_NEW]		= "NEW",
-		[KWARP_CMS_CONNECT]	= "CONNECT",
-		[KWARP_CMS_SEND_REQ]	= "SEND_REQ",
-		[KWARP_CMS_WAIT_REP]	= "WAIT_REP",
-		[KWARP_CMS_WAIT_REQ]	= "WAIT_REQ",
-		[KWARP_CMS_WAIT_TURN]	= "WAIT_TURN",
-		[KWARP_CMS_WAIT_ULP]	= "WAIT_ULP",
-		[KWARP_CMS_SEND_REP]	= "SEND_REP",
-		[KWARP_CMS_WAIT_FPDU]	= "WAIT_FPDU",
-		[KWARP_CMS_SEND_REJ]	= "SEND_REJ",
-		[KWARP_CMS_SEND_TERM]	= "SEND_TERM",
-		[KWARP_CMS_STREAM]	= "STREAM",
-		[KWARP_CMS_CLOSED]	= "CLOSED",
-		[KWARP_CMS_LINGER]	= "LINGER",
-		[KWARP_CMS_DEAD]	= "DEAD",
+		STATE(NEW), STATE(CONNECT), STATE(SEND_REQ), STATE(WAIT_REP), STATE(WAIT_REQ),
+		STATE(WAIT_BACKLOG), STATE(WAIT_ULP), STATE(SEND_REP), STATE(WAIT_FPDU),
+		STATE(SEND_REJ), STATE(SEND_TERM), STATE(STREAM), STATE(CLOSED), STATE(LINGER),
+		STATE(DEAD),
 	};
 
 	static_assert(ARRAY_SIZE(names) == KWARP_CMS_COUNT);
 	return (u32)state < ARRAY_SIZE(names) ? names[state] : "?";
 }
 
+#define EVENT(name)	\
+	[KWARP_CME_##name] = #name
+
 const char *kwarp_cm_event_name(enum kwarp_cm_event event)
 {
 	static const char * const names[] = {
-		[KWARP_CME_NONE]	= "NONE",
-		[KWARP_CME_DIAL]	= "DIAL",
-		[KWARP_CME_ACCEPT]	= "ACCEPT",
-		[KWARP_CME_REJECT]	= "REJECT",
-		[KWARP_CME_INBOUND]	= "INBOUND",
-		[KWARP_CME_TCP_UP]	= "TCP_UP",
-		[KWARP_CME_SENT]	= "SENT",
-		[KWARP_CME_QUEUED]	= "QUEUED",
-		[KWARP_CME_REQUEST]	= "REQUEST",
-		[KWARP_CME_REFUSE]	= "REFUSE",
-		[KWARP_CME_REPLY]	= "REPLY",
-		[KWARP_CME_REJECTED]	= "REJECTED",
-		[KWARP_CME_OWE_TERM]	= "OWE_TERM",
-		[KWARP_CME_RETRY]	= "RETRY",
-		[KWARP_CME_ATTACHED]	= "ATTACHED",
-		[KWARP_CME_ATTACHED_P2P] = "ATTACHED_P2P",
-		[KWARP_CME_BAD]		= "BAD",
-		[KWARP_CME_LOST]	= "LOST",
-		[KWARP_CME_DONE]	= "DONE",
-		[KWARP_CME_FPDU]	= "FPDU",
-		[KWARP_CME_PEER_FIN]	= "PEER_FIN",
-		[KWARP_CME_DOWN_FIN]	= "DOWN_FIN",
-		[KWARP_CME_DOWN_ERR]	= "DOWN_ERR",
-		[KWARP_CME_DOWN_KILL]	= "DOWN_KILL",
-		[KWARP_CME_NO_QP]	= "NO_QP",
-		[KWARP_CME_LOCAL]	= "LOCAL",
-		[KWARP_CME_TIMER]	= "TIMER",
-		[KWARP_CME_ORPHAN]	= "ORPHAN",
-		[KWARP_CME_EVICT]	= "EVICT",
-		[KWARP_CME_ABORT]	= "ABORT",
+		EVENT(NONE), EVENT(CONNECT), EVENT(ACCEPT), EVENT(REJECT), EVENT(INBOUND),
+		EVENT(TCP_UP), EVENT(SENT), EVENT(QUEUED), EVENT(REQUEST), EVENT(REFUSE),
+		EVENT(REPLY), EVENT(REJECTED), EVENT(OWE_TERM), EVENT(RETRY), EVENT(ATTACHED),
+		EVENT(ATTACHED_P2P), EVENT(BAD), EVENT(LOST), EVENT(DONE), EVENT(FPDU),
+		EVENT(PEER_FIN), EVENT(DOWN_FIN), EVENT(DOWN_ERR), EVENT(DOWN_KILL), EVENT(NO_QP),
+		EVENT(LOCAL), EVENT(TIMER), EVENT(ORPHAN), EVENT(EVICT), EVENT(ABORT),
 	};
 
 	static_assert(ARRAY_SIZE(names) == KWARP_CME_COUNT);

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Life of a connection endpoint, from the first SYN to the last ACK, as one const table: state x
- * event -> state and actions (RFC 5044 section 7.1.2, RFC 6581 section 5). Request and Reply are
- * the MPA startup frames. RTR: "ready to receive", the first message of the Initiator in
- * peer-to-peer mode. Half-open: an endpoint of a listener is half-open from the start until the ULP
- * accepts, or until its end if it is refused; the knob (tunable) half_open_max limits the number of
- * half-open endpoints. Stream: begins when the QP gets the socket, ends with a DOWN event.
- *
- * Numbers such as 5044-7.1.2-29 name requirements of RFCs, see Documentation/conformance.
+ * event -> state and actions (RFC 5044 section 7.1.2, RFC 6581 section 5). Half-open: an endpoint
+ * of a listener is half-open from the start until the ULP accepts, or until its end if it is
+ * refused; the knob (tunable) half_open_max limits the number of half-open endpoints.
  */
 #ifndef KWARP_PROTO_CM_FSM_H
 #define KWARP_PROTO_CM_FSM_H
@@ -24,7 +20,7 @@ enum kwarp_cm_state {
 
 	/* Responder */
 	KWARP_CMS_WAIT_REQ,	/* waiting for the Request */
-	KWARP_CMS_WAIT_TURN,	/* Request received; it cannot be passed to the ULP yet */
+	KWARP_CMS_WAIT_BACKLOG,	/* Request received; it cannot be passed to the ULP yet */
 	KWARP_CMS_WAIT_ULP,	/* the ULP has the Request; waiting for its accept or reject */
 	KWARP_CMS_SEND_REP,	/* TCP has not taken all of the accepting Reply yet */
 	KWARP_CMS_WAIT_FPDU,	/* the QP has the socket; waiting for the RTR */
@@ -45,7 +41,7 @@ enum kwarp_cm_event {
 	KWARP_CME_NONE,		/* nothing happened; never given to the table */
 
 	/* from the ULP */
-	KWARP_CME_DIAL,		/* the ULP connects: TCP's connect has been started */
+	KWARP_CME_CONNECT,	/* the ULP connects: TCP's connect has been started */
 	KWARP_CME_ACCEPT,	/* the ULP accepts: the Reply is ready to be sent */
 	KWARP_CME_REJECT,	/* the ULP rejects, or its accept cannot be carried out */
 
@@ -87,7 +83,7 @@ enum kwarp_cm_event {
 /* Actions of an event; cm/ep_run.c carries them out in this order. */
 enum kwarp_cm_action {
 	KWARP_CMA_LEAVE,	/* tell the listener that the endpoint is not half-open any more */
-	KWARP_CMA_REDIAL,	/* start a second TCP connection, for revision 1 */
+	KWARP_CMA_RECONNECT,	/* start a second TCP connection, for revision 1 */
 	KWARP_CMA_REPLY_OK,	/* upcall CONNECT_REPLY: success */
 	KWARP_CMA_REPLY_FAIL,	/* upcall CONNECT_REPLY: failure; no upcall follows */
 	KWARP_CMA_EST,		/* upcall ESTABLISHED: success */
@@ -112,7 +108,7 @@ enum kwarp_cm_timer {
 	KWARP_CMT_CONNECT,	/* until TCP is connected */
 	KWARP_CMT_REPLY,	/* until the Request is sent and answered (5044-7.1.2-29) */
 	KWARP_CMT_REQUEST,	/* until the Request has come (5044-7.1.2-24, -29) */
-	KWARP_CMT_TURN,		/* until the Request is passed to the ULP */
+	KWARP_CMT_BACKLOG,	/* until the Request is passed to the ULP */
 	KWARP_CMT_VERDICT,	/* until the ULP has answered this Request */
 	KWARP_CMT_SEND,		/* until TCP has taken the Reply */
 	KWARP_CMT_FPDU,		/* until the RTR has come */
@@ -120,14 +116,12 @@ enum kwarp_cm_timer {
 	KWARP_CMT_LINGER,	/* until the FINs of both sides are acknowledged */
 };
 
-/* What an event does in a state. */
 struct kwarp_cm_step {
 	u8 next;		/* next state, enum kwarp_cm_state */
 	bool legal;		/* false: the event cannot occur or comes too late; ignore it */
 	u16 actions;		/* bits: BIT(enum kwarp_cm_action) */
 };
 
-/* Look up what an event does in a state, and which timer runs in a state.  Context: any. */
 const struct kwarp_cm_step *kwarp_cm_fsm(enum kwarp_cm_state state,
 					 enum kwarp_cm_event event);
 enum kwarp_cm_timer kwarp_cm_state_timer(enum kwarp_cm_state state);

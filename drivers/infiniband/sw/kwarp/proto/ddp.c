@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * DDP segment headers (RFC 5041 section 4) with the RDMAP control octet
- * (RFC 5040 section 4.1), and the order of untagged segments.
- *
- * Pure functions, any context.
- *
- * Numbers such as 5041-4.1-11 name requirements of RFCs, see Documentation/conformance.
- */
+/* DDP segment headers and the order of untagged segments. Pure functions, any context. */
 #include "ddp.h"
 
 static void decode_tagged(const u8 *buf, struct kwarp_ddp_hdr *hdr)

@@ -2,8 +2,6 @@
 /*
  * DDP segments (RFC 5041) with the RDMAP control octet that they carry: decoding and encoding of
  * headers, segmentation, order of untagged messages.
- *
- * Numbers such as 5040-4.1-14 name requirements of RFCs, see Documentation/conformance.
  */
 #ifndef KWARP_PROTO_DDP_H
 #define KWARP_PROTO_DDP_H
@@ -33,6 +31,9 @@ enum kwarp_rdmap_op {
 	KWARP_OP_IMM_SE		= 9,
 	KWARP_OP_ATOMIC_REQ	= 10,
 	KWARP_OP_ATOMIC_RESP	= 11,
+	/* kwarp's own, between wired queue pairs only: the immediate data is in the STag field */
+	KWARP_OP_SEND_IMM	= 12,
+	KWARP_OP_SEND_SE_IMM	= 13,
 };
 
 /**
@@ -42,7 +43,7 @@ enum kwarp_rdmap_op {
  * @dv: DDP version as received
  * @rv: RDMAP version as received
  * @opcode: RDMAP opcode, 0 to 15
- * @stag: tagged: STag of the sink. Untagged: STag that the message invalidates
+ * @stag: tagged: STag of the sink. Untagged: STag that the message invalidates, or immediate data
  * @to: tagged offset of this segment's payload
  * @qn: untagged queue number
  * @msn: message sequence number
@@ -61,7 +62,6 @@ struct kwarp_ddp_hdr {
 	u32 mo;
 };
 
-/* Return: octets of a header of this type: 14 or 18. */
 static inline u32 kwarp_ddp_len(bool tagged)
 {
 	return tagged ? KWARP_DDP_TAGGED_LEN : KWARP_DDP_UNTAGGED_LEN;
@@ -73,14 +73,9 @@ static inline u32 kwarp_ddp_hdr_len(u8 ctrl)
 	return kwarp_ddp_len(ctrl & KWARP_DDP_T);
 }
 
-/**
- * kwarp_ddp_decode - decode the header of a segment
- * @buf: kwarp_ddp_hdr_len() octets
- * @hdr: result; fields of the other header type are zero
- *
- * No checks: kwarp_rdmap_check() checks the decoded header.
- *
- * Context: any.
+/*
+ * @buf: kwarp_ddp_hdr_len() octets. Fields of the other header type are zero. No checks:
+ * kwarp_rdmap_check() checks the decoded header.
  */
 void kwarp_ddp_decode(const u8 *buf, struct kwarp_ddp_hdr *hdr);
 
@@ -92,30 +87,20 @@ void kwarp_ddp_decode(const u8 *buf, struct kwarp_ddp_hdr *hdr);
  * Writes the versions DV and RV as 1 and reserved bits as zero.  For an untagged segment whose
  * opcode invalidates nothing, the caller sets @hdr->stag to zero (5040-4.1-14).
  *
- * Context: any.
  * Return: octets written, 14 or 18.
  */
 u32 kwarp_ddp_encode(u8 *buf, const struct kwarp_ddp_hdr *hdr);
 
-/**
- * kwarp_ddp_seg_payload - number of payload octets of the next segment
- * @mulpdu: current MULPDU, the largest number of octets in a segment
- * @tagged: header type
- * @left: octets of the message not yet segmented
- *
+/*
  * All segments but the last are @mulpdu octets long (5041-5.2-2), so they need no pad, unless
- * MULPDU is at its least or largest value.  A message of zero length (@left is 0) has one segment
+ * MULPDU is at its least or largest value. A message of zero length (@left is 0) has one segment
  * (5041-5.2-12).
- *
- * Context: any.
- * Return: payload octets; 0 only if @left is 0.
  */
 static inline u32 kwarp_ddp_seg_payload(u32 mulpdu, bool tagged, u32 left)
 {
 	return min(mulpdu - kwarp_ddp_len(tagged), left);
 }
 
-/* Change the header of a segment with @payload octets to that of the next one.  Context: any. */
 static inline void kwarp_ddp_advance(struct kwarp_ddp_hdr *hdr, u32 payload)
 {
 	if (hdr->tagged)
@@ -124,11 +109,9 @@ static inline void kwarp_ddp_advance(struct kwarp_ddp_hdr *hdr, u32 payload)
 		hdr->mo += payload;
 }
 
-/**
- * struct kwarp_ddp_untagged_rx - state of a queue of inbound untagged messages
- * @msn: MSN expected next; starts at 1
- * @mo: octets of the message @msn already received
- * @open: a segment of the message @msn has come, but not its last one
+/*
+ * @msn: expected next; starts at 1. @mo: octets of that message already received. @open: a segment
+ * of that message has come, but not its last one.
  */
 struct kwarp_ddp_untagged_rx {
 	u32 msn;
@@ -136,30 +119,16 @@ struct kwarp_ddp_untagged_rx {
 	bool open;
 };
 
-/**
- * kwarp_ddp_check_untagged - is this untagged segment the next one on its queue?
- * @q: state of the queue; not changed
- * @hdr: decoded header, whose @qn has been checked
- *
- * TCP delivers in order, so the MSN must be the expected one and the MO must continue
- * the message (5041-7.1-8, -10).  RFC 5041 section 7.1 allows any MSN for which there is a
- * buffer, but a peer that follows sections 4.3 and 5.3 sends the next MSN.  The caller checks
- * whether MO plus payload fits the buffer, with 64-bit arithmetic.
- *
- * Context: any.
- * Return: KWARP_PERR_NONE, KWARP_PERR_DDP_U_MSN or KWARP_PERR_DDP_U_MO.
+/*
+ * TCP delivers in order, so the MSN must be the expected one and the MO must continue the message
+ * (5041-7.1-8, -10). RFC 5041 section 7.1 allows any MSN for which there is a buffer, but a peer
+ * that follows sections 4.3 and 5.3 sends the next MSN. The caller checks whether MO plus payload
+ * fits the buffer, with 64-bit arithmetic.
  */
 enum kwarp_perr kwarp_ddp_check_untagged(const struct kwarp_ddp_untagged_rx *q,
 					 const struct kwarp_ddp_hdr *hdr);
 
-/**
- * kwarp_ddp_advance_untagged - count a segment in the state of its queue
- * @q: state of the queue
- * @hdr: header of the segment, which passed kwarp_ddp_check_untagged()
- * @payload: payload octets of the segment
- *
- * Context: any; the caller makes sure that nobody else uses @q.
- */
+/* @hdr has passed kwarp_ddp_check_untagged(). The caller makes sure that nobody else uses @q. */
 void kwarp_ddp_advance_untagged(struct kwarp_ddp_untagged_rx *q,
 				const struct kwarp_ddp_hdr *hdr, u32 payload);
 

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Prediction of the length field and header of FPDUs in the middle of a message: the caller may
- * process an FPDU that is as predicted without the parser.
- *
- * Pure functions, any context.
- */
+/* Pure functions, any context. */
 #include "fpdu_expect.h"
 
-/* Write into the header @fields the offset of the segment that follows the last one received. */
 static void put_next_offset(const struct kwarp_fpdu_rx *rx, u8 *fields)
 {
 	struct kwarp_ddp_hdr next = rx->hdr;

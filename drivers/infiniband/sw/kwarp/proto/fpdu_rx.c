@@ -2,16 +2,12 @@
 /*
  * Incremental FPDU parser (RFC 5044 sections 4 and 6).
  *
- * Runs in softirq for each piece of each skb.  collect_head() and take_marker() copy the fields
- * that control the parser, also fields that come in pieces.  The parser looks only at the copies: a
- * sender on the same host may change the input while it is read.  No other function reads the
- * input.
+ * Runs in softirq for each piece of each skb. collect_head() and take_marker() copy the fields that
+ * control the parser, also fields that come in pieces. No other function reads the input.
  *
  * A marker begins whenever the stream offset is a multiple of 512 (5044-4.3-12); while (offset mod
  * 512) < 4 the parser is inside a marker. So the offset says how much of a marker has come, and the
  * steps for the other parts of an FPDU only have to stop before the next marker.
- *
- * Numbers such as 5044-4.3-12 name requirements of RFCs, see Documentation/conformance.
  */
 #include "fpdu_rx.h"
 
@@ -49,7 +45,6 @@ static void consume_input(struct kwarp_fpdu_rx *rx, struct input *in, u32 n)
 	rx->off += n;
 }
 
-/* Return: how many of @want octets are in the input before the next marker. */
 static u32 input_piece(const struct kwarp_fpdu_rx *rx, const struct input *in, u32 want)
 {
 	u32 n = min_t(size_t, in->left, want);
@@ -63,10 +58,7 @@ static bool marker_due(const struct kwarp_fpdu_rx *rx)
 			      KWARP_MPA_MARKER_LEN;
 }
 
-/*
- * Return: the pointer (FPDUPTR) that the marker just received must have (5044-4.2-4, 5044-4.3-6,
- * -7).
- */
+/* FPDUPTR of the marker just received (5044-4.2-4, 5044-4.3-6, -7) */
 static u32 expected_ptr(const struct kwarp_fpdu_rx *rx)
 {
 	if (rx->step == KWARP_FPDU_S_HEAD && !rx->have)
@@ -93,10 +85,7 @@ static enum kwarp_fpdu_event take_marker(struct kwarp_fpdu_rx *rx, struct input 
 	return parser_fail(rx, KWARP_PERR_MPA_MARKER);
 }
 
-/*
- * Return: number of octets of length field and DDP header together. If the first @have octets do
- * not tell yet, the result is some number greater than @have.
- */
+/* If the first @have octets do not tell yet, the result is some number greater than @have. */
 static u32 fields_len(const u8 *fields, u32 have)
 {
 	u32 ulpdu_len;
@@ -111,11 +100,9 @@ static u32 fields_len(const u8 *fields, u32 have)
 }
 
 /*
- * Collect length field and DDP header in @rx->head.  The largest possible number of octets is
- * copied first.  Then the copy tells how long the two fields are, and only that many octets are
- * consumed; octets that were copied beyond them are ignored.
- *
- * Return: true when both fields are complete.
+ * The largest possible number of octets is copied first. Then the copy tells how long the two
+ * fields are, and only that many octets are consumed; octets that were copied beyond them are
+ * ignored.
  */
 static bool collect_head(struct kwarp_fpdu_rx *rx, struct input *in)
 {
@@ -160,8 +147,8 @@ static enum kwarp_fpdu_event take_head(struct kwarp_fpdu_rx *rx, struct input *i
 }
 
 /*
- * Skip pad and trailer. 5044-4.1-4, -8: the pad is ignored; the trailer has been verified already,
- * or CRCs are not in use.
+ * 5044-4.1-4, -8: the pad is ignored; the trailer has been verified already, or CRCs are not in
+ * use.
  */
 static enum kwarp_fpdu_event take_tail(struct kwarp_fpdu_rx *rx, struct input *in)
 {
@@ -176,9 +163,8 @@ static enum kwarp_fpdu_event take_tail(struct kwarp_fpdu_rx *rx, struct input *i
 }
 
 /*
- * Report a piece of payload.  If the piece is the last one, pad and CRC are all in the input, and
- * the stream has no markers, pad and CRC are consumed, too, and the event is DATA_END: the usual
- * case.
+ * If the piece is the last one, pad and CRC are all in the input, and the stream has no markers,
+ * pad and CRC are consumed, too, and the event is DATA_END: the usual case.
  */
 static enum kwarp_fpdu_event take_data(struct kwarp_fpdu_rx *rx, struct input *in,
 				       const u8 **data, u32 *dlen)
@@ -199,7 +185,7 @@ static enum kwarp_fpdu_event take_data(struct kwarp_fpdu_rx *rx, struct input *i
 
 u32 kwarp_fpdu_rx_payload(struct kwarp_fpdu_rx *rx, u32 len)
 {
-	if (rx->markers || !rx->verified)
+	if (rx->markers)
 		return 0;
 	len = min(len, kwarp_fpdu_rx_payload_left(rx));
 	if (!len)
@@ -225,7 +211,6 @@ static enum kwarp_fpdu_event take_part(struct kwarp_fpdu_rx *rx, struct input *i
 	}
 }
 
-/* Return: octets of the marker before the next FPDU: 4; 0 if no marker is due before it. */
 static u32 marker_before(const struct kwarp_fpdu_rx *rx)
 {
 	return rx->markers && !kwarp_mpa_to_marker(rx->off) ? KWARP_MPA_MARKER_LEN : 0;

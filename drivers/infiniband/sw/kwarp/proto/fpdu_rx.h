@@ -38,7 +38,6 @@ enum kwarp_fpdu_step {
 	KWARP_FPDU_S_ERROR,
 };
 
-/* Octets of the length field and the largest DDP header. */
 #define KWARP_FPDU_FIELDS	(KWARP_MPA_LEN_FIELD + KWARP_DDP_MAX_HDR)
 /* Octets of length field, largest DDP header, and one marker before or inside them. */
 #define KWARP_FPDU_HEAD		(KWARP_MPA_MARKER_LEN + KWARP_FPDU_FIELDS)
@@ -137,12 +136,7 @@ enum kwarp_fpdu_event kwarp_fpdu_rx_next(struct kwarp_fpdu_rx *rx,
 					 const u8 **buf, size_t *len,
 					 const u8 **data, u32 *dlen);
 
-/**
- * kwarp_fpdu_rx_payload - tell the parser of octets of payload that it need not see
- * @rx: parser
- * @len: octets of the stream that the caller has
- *
- * Context: as kwarp_fpdu_rx_next().
+/*
  * Return: how many of these octets are payload and count as used: the caller places them as those
  * of a DATA event. 0 if the next octet is not payload, or the stream has markers.
  */
@@ -154,15 +148,9 @@ static inline u32 kwarp_fpdu_rx_payload_left(const struct kwarp_fpdu_rx *rx)
 	return rx->step == KWARP_FPDU_S_DATA ? rx->payload_left : 0;
 }
 
-/**
- * kwarp_fpdu_rx_wire_len - octets that the next FPDU takes on the wire
- * @rx: parser, between FPDUs
- * @head: a copy of the first octets of the FPDU, including a marker before it
- * @have: number of octets in @head
- *
- * Context: as kwarp_fpdu_rx_next().
+/*
  * Return: octets up to the end of the trailer, markers included; 0 if @have octets are too few to
- * know.  %KWARP_FPDU_MIN octets are always enough.
+ * know. KWARP_FPDU_MIN octets are always enough.
  */
 u32 kwarp_fpdu_rx_wire_len(const struct kwarp_fpdu_rx *rx, const u8 *head, u32 have);
 
@@ -179,16 +167,7 @@ u32 kwarp_fpdu_rx_wire_len(const struct kwarp_fpdu_rx *rx, const u8 *head, u32 h
  */
 u32 kwarp_fpdu_rx_head_len(const struct kwarp_fpdu_rx *rx, const u8 *head);
 
-/**
- * kwarp_fpdu_rx_verify - compare the CRC of the next FPDU with its trailer
- * @rx: parser, between FPDUs, of a stream with CRCs
- * @crc: CRC over all of the FPDU except the trailer, from kwarp_mpa_crc_add()
- * @trailer: a copy of the trailer
- *
- * If CRC and trailer differ, the next call of kwarp_fpdu_rx_next() reports an error.
- *
- * Context: as kwarp_fpdu_rx_next().
- */
+/* If CRC and trailer differ, the next call of kwarp_fpdu_rx_next() reports an error. */
 void kwarp_fpdu_rx_verify(struct kwarp_fpdu_rx *rx, u32 crc,
 			  const u8 trailer[KWARP_MPA_CRC_LEN]);
 
@@ -213,7 +192,6 @@ static inline bool kwarp_fpdu_rx_idle(const struct kwarp_fpdu_rx *rx)
 	       !kwarp_fpdu_rx_lone_marker(rx);
 }
 
-/* Return: true between two FPDUs of one message. */
 static inline bool kwarp_fpdu_rx_in_message(const struct kwarp_fpdu_rx *rx)
 {
 	return rx->step == KWARP_FPDU_S_HEAD && !rx->have && !rx->hdr.last && rx->payload_len;

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * FPDU arithmetic (RFC 5044 sections 3 to 4.5): MULPDU, markers, CRC trailer.
- *
- * Pure functions, any context.
- *
- * Numbers such as 5044-4.5-2 name requirements of RFCs, see Documentation/conformance.
- */
+/* FPDU arithmetic (RFC 5044 sections 3 to 4.5). Pure functions, any context. */
 #include "mpa_frame.h"
 
 u32 kwarp_mpa_mulpdu(u32 emss, bool markers)
@@ -46,15 +40,4 @@ u32 kwarp_mpa_marker_decode(const u8 in[KWARP_MPA_MARKER_LEN])
 {
 	/* 5044-4.2-3: the reserved half is ignored; 5044-4.2-6: low bits count as zero */
 	return get_unaligned_be16(in + 2) & ~3;
-}
-
-/* 5044-4.4-13, -17: the CRC is sent as in iSCSI: inverted, least significant octet first. */
-void kwarp_mpa_crc_put(u8 out[KWARP_MPA_CRC_LEN], u32 crc)
-{
-	put_unaligned_le32(~crc, out);
-}
-
-bool kwarp_mpa_crc_ok(const u8 in[KWARP_MPA_CRC_LEN], u32 crc)
-{
-	return get_unaligned_le32(in) == ~crc;	/* inverted: 5044-4.4-19 */
 }

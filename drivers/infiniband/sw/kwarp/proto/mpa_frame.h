@@ -2,24 +2,15 @@
 /*
  * FPDU arithmetic: lengths, pad, markers, MULPDU (RFC 5044 sections 3 to 4.5). Offsets in a stream
  * count from SeqStart, the first octet after the startup frame.
- *
- * Numbers such as 5044-3-4 name requirements of RFCs, see Documentation/conformance.
  */
 #ifndef KWARP_PROTO_MPA_FRAME_H
 #define KWARP_PROTO_MPA_FRAME_H
 
 #include "wire.h"
 
-/**
- * kwarp_mpa_mulpdu - largest ULPDU that keeps one FPDU in one TCP segment
- * @emss: effective maximum segment size, octets
- * @markers: the peer has asked this end to send markers
- *
- * RFC 5044 section 4.5, clamped to 128..64768 (5044-3-4, 5044-4.5-1, -2, -7).
- * Any @emss is allowed.  Unless clamped, a ULPDU of the resulting length needs no pad.
- *
- * Context: any.
- * Return: MULPDU in octets.
+/*
+ * RFC 5044 section 4.5, clamped to 128..64768 (5044-3-4, 5044-4.5-1, -2, -7). Any @emss is allowed.
+ * Unless clamped, a ULPDU of the resulting length needs no pad.
  */
 u32 kwarp_mpa_mulpdu(u32 emss, bool markers);
 
@@ -36,23 +27,12 @@ static inline u32 kwarp_mpa_fpdu_len(u32 ulpdu_len)
 	       KWARP_MPA_CRC_LEN;
 }
 
-/**
- * kwarp_mpa_markers_in - number of markers in an FPDU
- * @off: stream offset of the FPDU's first octet; modulo 512 suffices
- * @content: octets of the FPDU without markers, kwarp_mpa_fpdu_len()
- *
- * A marker that is due at @off itself stands before ULPDU_Length and belongs to this
- * FPDU; a marker that is due directly after the CRC belongs to the next FPDU (5044-4.3-8).
- *
- * Context: any.
- * Return: number of markers the FPDU carries at that position.
+/*
+ * A marker that is due at @off itself stands before ULPDU_Length and belongs to this FPDU; a marker
+ * that is due directly after the CRC belongs to the next FPDU (5044-4.3-8).
  */
 u32 kwarp_mpa_markers_in(u32 off, u32 content);
 
-/*
- * Return: octets of an FPDU that begins at offset @off of the stream, including its markers if
- * @markers is true.
- */
 static inline u32 kwarp_mpa_wire_len(u32 off, u32 ulpdu_len, bool markers)
 {
 	u32 len = kwarp_mpa_fpdu_len(ulpdu_len);
@@ -60,31 +40,18 @@ static inline u32 kwarp_mpa_wire_len(u32 off, u32 ulpdu_len, bool markers)
 	return markers ? len + kwarp_mpa_markers_in(off, len) * KWARP_MPA_MARKER_LEN : len;
 }
 
-/*
- * Return: octets of the stream between offset @off and the next marker; 0: a marker is due at @off.
- */
+/* 0: a marker is due at @off. */
 static inline u32 kwarp_mpa_to_marker(u32 off)
 {
 	return -off & (KWARP_MPA_MARKER_EVERY - 1);
 }
 
-/**
- * kwarp_mpa_marker_encode - fill a marker
- * @out: octets of the marker
- * @ptr: octets in the stream from the first octet of ULPDU_Length to the marker, earlier
- *	markers included; 0 for a marker before ULPDU_Length (5044-4.2-4, 5044-4.3-15)
- *
- * Context: any.
+/*
+ * @ptr: octets in the stream from the first octet of ULPDU_Length to the marker, earlier markers
+ * included; 0 for a marker before ULPDU_Length (5044-4.2-4, 5044-4.3-15).
  */
 void kwarp_mpa_marker_encode(u8 out[KWARP_MPA_MARKER_LEN], u32 ptr);
 
-/**
- * kwarp_mpa_marker_decode - FPDUPTR of a received marker
- * @in: octets of the marker
- *
- * Context: any.
- * Return: FPDUPTR, the two low bits taken as zero (5044-4.2-6).
- */
 u32 kwarp_mpa_marker_decode(const u8 in[KWARP_MPA_MARKER_LEN]);
 
 /*
@@ -99,26 +66,18 @@ static inline u32 kwarp_mpa_crc_init(void)
 
 static inline u32 kwarp_mpa_crc_add(u32 crc, const void *data, size_t len)
 {
-	return kwarp_os_crc32c(crc, data, len);
+	return crc32c(crc, data, len);
 }
 
-/**
- * kwarp_mpa_crc_put - write the trailer of an FPDU
- * @out: octets of the trailer
- * @crc: from kwarp_mpa_crc_init() and kwarp_mpa_crc_add(), not inverted
- *
- * Context: any.
- */
-void kwarp_mpa_crc_put(u8 out[KWARP_MPA_CRC_LEN], u32 crc);
+/* 5044-4.4-13, -17: the CRC is sent as in iSCSI: inverted, least significant octet first. */
+static inline void kwarp_mpa_crc_put(u8 out[KWARP_MPA_CRC_LEN], u32 crc)
+{
+	put_unaligned_le32(~crc, out);
+}
 
-/**
- * kwarp_mpa_crc_ok - compare the trailer with a computed CRC (5044-4.4-19)
- * @in: octets of the trailer as received
- * @crc: CRC as for kwarp_mpa_crc_put()
- *
- * Context: any.
- * Return: true if the trailer has this CRC.
- */
-bool kwarp_mpa_crc_ok(const u8 in[KWARP_MPA_CRC_LEN], u32 crc);
+static inline bool kwarp_mpa_crc_ok(const u8 in[KWARP_MPA_CRC_LEN], u32 crc)
+{
+	return get_unaligned_le32(in) == ~crc;	/* inverted: 5044-4.4-19 */
+}
 
 #endif /* KWARP_PROTO_MPA_FRAME_H */

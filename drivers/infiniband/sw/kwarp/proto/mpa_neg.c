@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * MPA startup (RFC 5044 section 7.1, RFC 6581): the negotiation of CRC, markers, IRD/ORD and RTR
- * ("ready to receive", the first message of the Initiator in peer-to-peer mode).
- *
- * Pure functions, any context.
- *
- * Numbers such as 5044-7.1.1-2 name requirements of RFCs, see Documentation/conformance.
- */
+/* The negotiation of CRC, markers, IRD/ORD and RTR. Pure functions, any context. */
 #include "mpa_neg.h"
 
 #define DEPTH_MAX	(KWARP_DEPTH_NV - 1)
@@ -15,31 +8,28 @@
 /* --------------------------------------------------------------- request */
 
 /*
- * Return: IRD or ORD as a 14-bit field: larger values are clamped. All ones is not a value but
- * KWARP_DEPTH_NV (not negotiated), so no other number becomes all ones (6581-9.1-24).
+ * All ones is not a value but KWARP_DEPTH_NV (not negotiated), so no other number becomes all ones
+ * (6581-9.1-24).
  */
 static u16 wire_depth(u16 depth)
 {
 	return depth == KWARP_DEPTH_NV ? depth : min_t(u16, depth, DEPTH_MAX);
 }
 
-/*
- * Return: the IRD that the ULP wants, limited to what the device can serve. This IRD is the result
- * unless the peer asks for another number.
- */
+/* This IRD is the result unless the peer asks for another number. */
 static u16 own_ird(const struct kwarp_mpa_params *p)
 {
 	return p->ird == KWARP_DEPTH_NV ? p->ird : min(p->ird, p->max_ird);
 }
 
-void kwarp_mpa_request(const struct kwarp_mpa_params *p, u16 pd_len,
+void kwarp_mpa_request(const struct kwarp_mpa_params *p, u16 pdata_len,
 		       struct kwarp_mpa_frame *req)
 {
 	memset(req, 0, sizeof(*req));
 	req->markers = p->markers;		/* M bit: 5044-7.1.1-5 */
 	req->crc = p->crc != KWARP_CRC_OFF;	/* C: CRC wanted: 5044-4.4-4, -5 */
 	req->rev = p->rev >= 2 ? 2 : 1;		/* Rev: 6581-6-6, -7 */
-	req->pd_len = pd_len;
+	req->pdata_len = pdata_len;
 	req->enhanced = req->rev == 2;		/* S bit: 6581-10-4 */
 	if (!req->enhanced)
 		return;
@@ -52,9 +42,8 @@ void kwarp_mpa_request(const struct kwarp_mpa_params *p, u16 pd_len,
 /* ------------------------------------------------------------------- RTR */
 
 /*
- * Choose one RTR form out of a set: Write, else Read, else Send.  A Write needs no resource at
- * either end; a Read uses an IRD slot until it is answered; a Send consumes a receive that the ULP
- * has posted.
+ * A Write needs no resource at either end; a Read uses an IRD slot until it is answered; a Send
+ * consumes a receive that the ULP has posted.
  */
 static u8 pick_rtr(u8 forms)
 {
@@ -65,10 +54,7 @@ static u8 pick_rtr(u8 forms)
 	return forms & KWARP_RTR_SEND;
 }
 
-/*
- * Return: RTR forms that the Responder can receive: a Read only if the Responder's IRD will not be
- * 0.
- */
+/* A Read only if the Responder's IRD will not be 0. */
 static u8 takeable_rtr(const struct kwarp_mpa_params *p,
 		       const struct kwarp_mpa_frame *req)
 {
@@ -95,7 +81,6 @@ static u8 reply_rtr(const struct kwarp_mpa_params *p, const struct kwarp_mpa_fra
 
 /* --------------------------------------------------------------- respond */
 
-/* Limit the Responder's ORD to the Initiator's IRD. */
 static void respond_ord(const struct kwarp_mpa_params *p,
 			const struct kwarp_mpa_frame *req,
 			struct kwarp_mpa_frame *reply, struct kwarp_mpa_result *res)
@@ -109,7 +94,6 @@ static void respond_ord(const struct kwarp_mpa_params *p,
 	reply->ord = res->ord;			/* the final number: 6581-9.1-2 */
 }
 
-/* Set the Responder's IRD to the Initiator's ORD, limited to what the device can serve. */
 static void respond_ird(const struct kwarp_mpa_params *p,
 			const struct kwarp_mpa_frame *req,
 			struct kwarp_mpa_frame *reply, struct kwarp_mpa_result *res)
@@ -140,7 +124,7 @@ static void respond_enhanced(const struct kwarp_mpa_params *p,
 
 enum kwarp_perr kwarp_mpa_respond(const struct kwarp_mpa_params *p,
 				  const struct kwarp_mpa_frame *req, bool accept,
-				  u16 pd_len, struct kwarp_mpa_frame *reply,
+				  u16 pdata_len, struct kwarp_mpa_frame *reply,
 				  struct kwarp_mpa_result *res)
 {
 	bool refuse = accept && p->crc == KWARP_CRC_REQUIRED && !req->crc;
@@ -154,12 +138,11 @@ enum kwarp_perr kwarp_mpa_respond(const struct kwarp_mpa_params *p,
 	reply->markers = p->markers;		/* M bit: 5044-7.1.1-6 */
 	/* The C bit of the Reply is the negotiated result: some Initiators look only at this bit */
 	reply->crc = p->crc != KWARP_CRC_OFF || req->crc;
-	reply->pd_len = refuse ? 0 : pd_len;
+	reply->pdata_len = refuse ? 0 : pdata_len;
 
 	res->crc = reply->crc;			/* if either side asks: 5044-7.1.1-9, -10 */
 	res->tx_markers = req->markers;		/* if the peer asks: 5044-7.1.1-5, -7, -8 */
 	res->rx_markers = p->markers;
-	res->enhanced = req->enhanced;
 	res->ird = own_ird(p);
 	res->ord = p->ord;
 	if (req->enhanced)
@@ -220,7 +203,6 @@ enum kwarp_perr kwarp_mpa_conclude(const struct kwarp_mpa_params *p,
 	res->crc = req->crc || reply->crc;	/* if either side asks: 5044-7.1.1-9, -10 */
 	res->tx_markers = reply->markers;	/* if the peer asks: 5044-7.1.1-6, -7, -8 */
 	res->rx_markers = req->markers;
-	res->enhanced = req->enhanced;
 	res->ird = own_ird(p);
 	res->ord = p->ord;
 	if (reply->enhanced != req->enhanced)	/* not as in the Request: 6581-10-6, -7 */

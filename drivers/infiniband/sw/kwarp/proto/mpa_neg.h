@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * MPA startup: the negotiation of CRC, markers, IRD/ORD and RTR as pure functions (RFC 5044 section
- * 7.1, RFC 6581). RTR: "ready to receive", the first message of the Initiator in peer-to-peer mode.
- *
- * Numbers such as 6581-8-1 name requirements of RFCs, see Documentation/conformance.
+ * MPA startup: the negotiation of CRC, markers, IRD/ORD and RTR (RFC 5044 section 7.1, RFC 6581).
  */
 #ifndef KWARP_PROTO_MPA_NEG_H
 #define KWARP_PROTO_MPA_NEG_H
@@ -42,37 +39,21 @@ struct kwarp_mpa_params {
 	u16 max_ird;
 };
 
-/**
- * struct kwarp_mpa_result - what both sides agreed on
- * @crc: generate and check CRCs
- * @tx_markers: this end sends markers
- * @rx_markers: the peer sends markers
- * @enhanced: both frames have enhanced data (RFC 6581)
- * @ird: number of inbound Reads and atomic operations to serve at a time
- * @ord: number of outbound Reads and atomic operations allowed at a time
- * @rtr: initiator: form of the RTR to send. Responder: form offered in the Reply. 0: no RTR
+/*
+ * @tx_markers: this end sends markers. @rtr: initiator: form of the RTR to send. Responder: form
+ * offered in the Reply. 0: no RTR.
  */
 struct kwarp_mpa_result {
 	bool crc;
 	bool tx_markers;
 	bool rx_markers;
-	bool enhanced;
 	u16 ird;
 	u16 ord;
 	u8 rtr;
 };
 
-/**
- * kwarp_mpa_request - Initiator: fill a Request
- * @p: parameters of this side
- * @pd_len: octets of the ULP's private data
- * @req: result
- *
- * A Request of revision 2 always has enhanced data, so that IRD and ORD are negotiated.
- *
- * Context: any.
- */
-void kwarp_mpa_request(const struct kwarp_mpa_params *p, u16 pd_len,
+/* A Request of revision 2 always has enhanced data, so that IRD and ORD are negotiated. */
+void kwarp_mpa_request(const struct kwarp_mpa_params *p, u16 pdata_len,
 		       struct kwarp_mpa_frame *req);
 
 /**
@@ -80,7 +61,7 @@ void kwarp_mpa_request(const struct kwarp_mpa_params *p, u16 pd_len,
  * @p: parameters of this side
  * @req: decoded Request
  * @accept: true: the ULP accepts; false: it rejects
- * @pd_len: octets of the ULP's private data in the Reply
+ * @pdata_len: octets of the ULP's private data in the Reply
  * @reply: result; R bit set if not accepted
  * @res: result, valid if accepted
  *
@@ -92,13 +73,12 @@ void kwarp_mpa_request(const struct kwarp_mpa_params *p, u16 pd_len,
  * The IRD of this side becomes the Initiator's ORD, limited to p->max_ird. p->ird counts only if
  * the Initiator sends no ORD (revision 1, or NV: not negotiated).
  *
- * Context: any.
  * Return: KWARP_PERR_NONE; KWARP_PERR_MPA_FRAME: CRCs are required, but the Initiator does not ask
  * for them; @reply is a valid rejecting Reply then.
  */
 enum kwarp_perr kwarp_mpa_respond(const struct kwarp_mpa_params *p,
 				  const struct kwarp_mpa_frame *req, bool accept,
-				  u16 pd_len, struct kwarp_mpa_frame *reply,
+				  u16 pdata_len, struct kwarp_mpa_frame *reply,
 				  struct kwarp_mpa_result *res);
 
 /**
@@ -113,7 +93,6 @@ enum kwarp_perr kwarp_mpa_respond(const struct kwarp_mpa_params *p,
  * if the negotiated ORD is not 0, or if the Reply has an IRD that is not 0; an ORD of 0 is then
  * raised to 1.
  *
- * Context: any.
  * Return: KWARP_PERR_NONE; KWARP_PERR_MPA_FRAME: close without a Terminate;
  * KWARP_PERR_MPA_LOCAL, _IRD, _RTR: send the Terminate for that error, then close
  * (6581-8-1; CRC and markers in @res are valid, because the Terminate needs them).

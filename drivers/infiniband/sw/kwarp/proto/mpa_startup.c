@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * MPA startup (RFC 5044 section 7.1, RFC 6581): encodes and decodes the Request and Reply Frames.
- *
- * Pure functions, any context.  Malformed frames are refused in
- * kwarp_mpa_frame_need(), before anything in them is used.
- *
- * Numbers such as 5044-7.1.1-2 name requirements of RFCs, see Documentation/conformance.
+ * Pure functions, any context. Malformed frames are refused in kwarp_mpa_frame_need(), before
+ * anything in them is used.
  */
 #include "mpa_startup.h"
 
@@ -25,7 +21,7 @@ static bool rev_usable(u8 rev)
 	return rev == 1 || rev == 2;
 }
 
-/* Does the frame have enhanced data?  In revision 1 the S bit is reserved (6581-6-12). */
+/* In revision 1 the S bit is reserved (6581-6-12). */
 static bool is_enhanced(const struct kwarp_mpa_wire_frame *wire)
 {
 	return wire->rev >= 2 && wire->flags & KWARP_MPA_FLAG_S;
@@ -34,7 +30,7 @@ static bool is_enhanced(const struct kwarp_mpa_wire_frame *wire)
 enum kwarp_perr kwarp_mpa_frame_need(const u8 *buf, u32 len, bool reply, u32 *need)
 {
 	const struct kwarp_mpa_wire_frame *wire = (const void *)buf;
-	u32 pd_len;
+	u32 pdata_len;
 
 	*need = KWARP_MPA_FRAME_LEN;
 	if (check_key(buf, len, reply))
@@ -44,12 +40,12 @@ enum kwarp_perr kwarp_mpa_frame_need(const u8 *buf, u32 len, bool reply, u32 *ne
 	if (len < KWARP_MPA_FRAME_LEN)
 		return KWARP_PERR_NONE;
 
-	pd_len = get_unaligned_be16(&wire->pd_len);
-	if (pd_len > KWARP_MPA_MAX_PD)		/* too long: 5044-7.1.1-23, -25; 6581-7-3 */
+	pdata_len = get_unaligned_be16(&wire->pdata_len);
+	if (pdata_len > KWARP_MPA_MAX_PDATA)	/* too long: 5044-7.1.1-23, -25; 6581-7-3 */
 		return KWARP_PERR_MPA_FRAME;
-	if (is_enhanced(wire) && pd_len < KWARP_MPA_ENH_LEN)	/* too short: 6581-6-11 */
+	if (is_enhanced(wire) && pdata_len < KWARP_MPA_ENH_LEN)	/* too short: 6581-6-11 */
 		return KWARP_PERR_MPA_FRAME;
-	*need = KWARP_MPA_FRAME_LEN + pd_len;
+	*need = KWARP_MPA_FRAME_LEN + pdata_len;
 	return KWARP_PERR_NONE;
 }
 
@@ -70,13 +66,13 @@ static void decode_enh(const u8 *buf, struct kwarp_mpa_frame *frame)
 }
 
 enum kwarp_perr kwarp_mpa_frame_decode(const u8 *buf, u32 len, bool reply,
-				       struct kwarp_mpa_frame *frame, const u8 **pd)
+				       struct kwarp_mpa_frame *frame, const u8 **pdata)
 {
 	const struct kwarp_mpa_wire_frame *wire = (const void *)buf;
 	u32 need;
 
 	memset(frame, 0, sizeof(*frame));
-	*pd = NULL;
+	*pdata = NULL;
 	/* 5044-7.1.1-23: a frame with fewer octets than PD_Length says is refused */
 	if (kwarp_mpa_frame_need(buf, len, reply, &need) || len < need)
 		return KWARP_PERR_MPA_FRAME;
@@ -88,12 +84,12 @@ enum kwarp_perr kwarp_mpa_frame_decode(const u8 *buf, u32 len, bool reply,
 	frame->reject = reply && wire->flags & KWARP_MPA_FLAG_R;
 	frame->rev = wire->rev;
 	frame->enhanced = is_enhanced(wire);
-	frame->pd_len = need - KWARP_MPA_FRAME_LEN;
-	*pd = buf + KWARP_MPA_FRAME_LEN;
+	frame->pdata_len = need - KWARP_MPA_FRAME_LEN;
+	*pdata = buf + KWARP_MPA_FRAME_LEN;
 	if (frame->enhanced) {			/* before the ULP's data: 6581-6-9, 6581-9-1 */
-		decode_enh(*pd, frame);
-		*pd += KWARP_MPA_ENH_LEN;
-		frame->pd_len -= KWARP_MPA_ENH_LEN;
+		decode_enh(*pdata, frame);
+		*pdata += KWARP_MPA_ENH_LEN;
+		frame->pdata_len -= KWARP_MPA_ENH_LEN;
 	}
 	return KWARP_PERR_NONE;
 }
@@ -129,7 +125,7 @@ u32 kwarp_mpa_frame_encode(u8 *buf, const struct kwarp_mpa_frame *frame)
 		      (frame->enhanced ? KWARP_MPA_FLAG_S : 0);
 	wire->rev = frame->rev;			/* 1, or 2 if enhanced: 5044-7.1.1-17, 6581-6-6 */
 	/* PD_Length includes the enhanced data: 5044-7.1.1-21, 6581-6-9 */
-	put_unaligned_be16(frame->pd_len + enh_len, &wire->pd_len);
+	put_unaligned_be16(frame->pdata_len + enh_len, &wire->pdata_len);
 	if (frame->enhanced)			/* after the header: 6581-6-10 */
 		encode_enh(buf + KWARP_MPA_FRAME_LEN, frame);
 	return KWARP_MPA_FRAME_LEN + enh_len;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * MPA startup: encoding and decoding of the Request and Reply Frames (RFC 5044 section 7.1, RFC
- * 6581).
- */
+/* MPA startup: the Request and Reply Frames (RFC 5044 section 7.1, RFC 6581). */
 #ifndef KWARP_PROTO_MPA_STARTUP_H
 #define KWARP_PROTO_MPA_STARTUP_H
 
@@ -28,7 +25,7 @@
  * @rev: Rev field
  * @ird: IRD, 14 bits
  * @ord: ORD, 14 bits
- * @pd_len: octets of the ULP's private data, enhanced data not counted
+ * @pdata_len: octets of the ULP's private data, enhanced data not counted
  */
 struct kwarp_mpa_frame {
 	bool reply;
@@ -41,7 +38,7 @@ struct kwarp_mpa_frame {
 	u8 rev;
 	u16 ird;
 	u16 ord;
-	u16 pd_len;
+	u16 pdata_len;
 };
 
 /**
@@ -57,48 +54,28 @@ struct kwarp_mpa_frame {
  * is enhanced).  The caller handles octets beyond @need: neither side may send octets after its
  * startup frame yet (RFC 5044 section 7.1.2).
  *
- * Context: any.
  * Return: KWARP_PERR_NONE, or KWARP_PERR_MPA_FRAME (bad key, revision, PD_Length).
  */
 enum kwarp_perr kwarp_mpa_frame_need(const u8 *buf, u32 len, bool reply, u32 *need);
 
-/**
- * kwarp_mpa_frame_decode - decode a complete frame
- * @buf: octets of the frame, as many as kwarp_mpa_frame_need() says
- * @len: number of octets in @buf
- * @reply: true: a Reply is expected; false: a Request
- * @frame: result
- * @pd: result: start of the ULP's private data inside @buf (frame->pd_len octets)
- *
- * Reserved bits, R of a Request, S of a revision 1 frame and B, C, D without A are
- * ignored; their members of @frame are zero.
- *
- * Context: any.
- * Return: KWARP_PERR_NONE, or KWARP_PERR_MPA_FRAME (malformed or not complete).
+/*
+ * Reserved bits, R of a Request, S of a revision 1 frame and B, C, D without A are ignored; their
+ * members of @frame are zero.
  */
 enum kwarp_perr kwarp_mpa_frame_decode(const u8 *buf, u32 len, bool reply,
-				       struct kwarp_mpa_frame *frame, const u8 **pd);
+				       struct kwarp_mpa_frame *frame, const u8 **pdata);
 
-/**
- * kwarp_mpa_frame_encode - encode header and enhanced data of a startup frame
- * @buf: room for KWARP_MPA_MAX_HDR octets
- * @frame: frame; its @pd_len is at most kwarp_mpa_max_pd()
- *
- * The caller puts the ULP's private data after these octets.
- *
- * Context: any.
- * Return: octets written, 20 or 24.
+/*
+ * The caller puts the ULP's private data after these octets. @buf: room for KWARP_MPA_MAX_HDR
+ * octets.
  */
 u32 kwarp_mpa_frame_encode(u8 *buf, const struct kwarp_mpa_frame *frame);
 
 #define KWARP_MPA_MAX_HDR	(KWARP_MPA_FRAME_LEN + KWARP_MPA_ENH_LEN)
 
-/*
- * Return: room for the ULP's private data in a frame: 512 octets, 4 less if the frame is enhanced.
- */
-static inline u32 kwarp_mpa_max_pd(bool enhanced)
+static inline u32 kwarp_mpa_max_pdata(bool enhanced)
 {
-	return KWARP_MPA_MAX_PD - (enhanced ? KWARP_MPA_ENH_LEN : 0);
+	return KWARP_MPA_MAX_PDATA - (enhanced ? KWARP_MPA_ENH_LEN : 0);
 }
 
 #endif /* KWARP_PROTO_MPA_STARTUP_H */

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * The list of protocol errors. term.c says which Terminate, if any, the peer gets for an error.
- * RTR: "ready to receive", the first message of the Initiator in peer-to-peer mode (RFC 6581).
- */
+/* The list of protocol errors. term.c says which Terminate, if any, the peer gets for an error. */
 #ifndef KWARP_PROTO_PERR_H
 #define KWARP_PROTO_PERR_H
 
 /*
- * Every way in which a stream can go wrong. The comments have layer/type/code of the Terminate, in
- * hexadecimal; "not sent": the peer gets no Terminate. Values of this enum are never mixed with
- * errno or the status of a completion.
+ * The comments have layer/type/code of the Terminate, in hexadecimal; "not sent": the peer gets no
+ * Terminate. Values of this enum are never mixed with errno or the status of a completion.
  */
 enum kwarp_perr {
 	KWARP_PERR_NONE,
@@ -56,9 +52,6 @@ enum kwarp_perr {
 	KWARP_PERR_MPA_LOCAL,		/* 2/0/05 local error in startup */
 	KWARP_PERR_MPA_IRD,		/* 2/0/06 IRD too small */
 	KWARP_PERR_MPA_RTR,		/* 2/0/07 no common form of the RTR */
-
-	/* No Terminate is sent for the following error. */
-	KWARP_PERR_PEER_TERM,		/* the peer sent a Terminate */
 
 	KWARP_PERR_COUNT
 };

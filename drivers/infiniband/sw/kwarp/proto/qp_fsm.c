@@ -8,12 +8,9 @@
  *	                 \    PROTO      PROTO    |     TERM_SENT   ^  ^
  *	                  `--------------------> TERM --------------'  |
  *	    ABORT, LOST; in RTS and CLOSING also PEER_TERM ------------'
- *	ERROR --RESET--> IDLE --ABORT--> ERROR
+ *	ERROR --RESET--> IDLE --ABORT, NO_PEER--> ERROR
  *
- * PROTO: this side has found an error of the protocol; LOST: the connection has broken; DRAINED:
- * all posted requests and a FIN are sent, and the peer's FIN has come, or has not come in time;
- * TERM_SENT: TCP has the Terminate, or did not take it in time.  ERROR is the state after every end
- * of a stream, also after a graceful one.
+ * ERROR is the state after every end of a stream, also after a graceful one.
  *
  * Only the first error counts (5040-7.1-7): TERM and ERROR ignore all later ones.  DRAINED,
  * TERM_SENT and CLOSE may come when another event has already changed the state; the new state
@@ -21,15 +18,12 @@
  * that only a bug in kwarp could cause are refused.
  *
  * Pure functions, any context.
- *
- * Numbers such as 5040-7.1-7 name requirements of RFCs, see Documentation/conformance.
  */
 #include "qp_fsm.h"
 
 #define GO(state, acts)	{ .next = KWARP_QPS_##state, .legal = true, .actions = (acts) }
 #define DO(action)	BIT(KWARP_QPA_##action)
 #define IGNORE(state)	{ .next = KWARP_QPS_##state, .legal = true }
-#define REFUSE(state)	{ .next = KWARP_QPS_##state, .legal = false }
 
 /*
  * The connection is lost, so the QP can send neither a Terminate nor a FIN. Requests are flushed,
@@ -52,22 +46,16 @@ static const struct kwarp_qp_step table[KWARP_QPS_COUNT][KWARP_QPE_COUNT] = {
 	[KWARP_QPS_IDLE] = {
 		/* 5044-7.1-7: the QP gets the connection when the stream begins */
 		[KWARP_QPE_ATTACH]	= GO(RTS, 0),
-		[KWARP_QPE_CLOSE]	= REFUSE(IDLE),
 		/*
 		 * 5041-6.2.2-5: posted requests complete; the CM gets no DOWN, because there is no
 		 * stream
 		 */
 		[KWARP_QPE_ABORT]	= GO(ERROR, DO(FLUSH)),
-		[KWARP_QPE_PEER_FIN]	= REFUSE(IDLE),
-		[KWARP_QPE_LOST]	= REFUSE(IDLE),
-		[KWARP_QPE_PROTO]	= REFUSE(IDLE),
-		[KWARP_QPE_PEER_TERM]	= REFUSE(IDLE),
-		[KWARP_QPE_DRAINED]	= REFUSE(IDLE),
-		[KWARP_QPE_TERM_SENT]	= REFUSE(IDLE),
+		/* as the verbs of InfiniBand have it when the peer does not answer */
+		[KWARP_QPE_NO_PEER]	= GO(ERROR, DO(FLUSH) | DO(EV_FATAL)),
 		[KWARP_QPE_RESET]	= IGNORE(IDLE),
 	},
 	[KWARP_QPS_RTS] = {
-		[KWARP_QPE_ATTACH]	= REFUSE(RTS),
 		/* 5041-6.2.1-2: posted requests are sent before the FIN */
 		[KWARP_QPE_CLOSE]	= GO(CLOSING, DO(DRAIN)),
 		/* 5040-2.4-5, 5041-2.3-2: requests under way are not finished */
@@ -83,13 +71,9 @@ static const struct kwarp_qp_step table[KWARP_QPS_COUNT][KWARP_QPE_COUNT] = {
 		[KWARP_QPE_PROTO]	= GO(TERM, ERR_HERE),
 		/* the peer has ended the stream: 5040-5.4-8, -10, -12; 5040-6.2.1-3, -4 */
 		[KWARP_QPE_PEER_TERM]	= GO(ERROR, ERR_PEER),
-		[KWARP_QPE_DRAINED]	= REFUSE(RTS),
-		[KWARP_QPE_TERM_SENT]	= REFUSE(RTS),
 		/* a QP is reset only after the end of its stream */
-		[KWARP_QPE_RESET]	= REFUSE(RTS),
 	},
 	[KWARP_QPS_CLOSING] = {
-		[KWARP_QPE_ATTACH]	= REFUSE(CLOSING),
 		[KWARP_QPE_CLOSE]	= IGNORE(CLOSING),
 		[KWARP_QPE_ABORT]	= GO(ERROR, DO(STOP_RX) | END_FIN),
 		/* the peer has half-closed (5041-6.2.1-5); posted requests are still sent (-6) */
@@ -101,11 +85,8 @@ static const struct kwarp_qp_step table[KWARP_QPS_COUNT][KWARP_QPE_COUNT] = {
 		[KWARP_QPE_PEER_TERM]	= GO(ERROR, ERR_PEER),
 		/* graceful end, after this side has sent its FIN: 5041-6.2.1-7, -8; 5040-6.2-2 */
 		[KWARP_QPE_DRAINED]	= GO(ERROR, END_FIN),
-		[KWARP_QPE_TERM_SENT]	= REFUSE(CLOSING),
-		[KWARP_QPE_RESET]	= REFUSE(CLOSING),
 	},
 	[KWARP_QPS_TERM] = {
-		[KWARP_QPE_ATTACH]	= REFUSE(TERM),
 		/* the stream is closed after the Terminate in any case */
 		[KWARP_QPE_CLOSE]	= IGNORE(TERM),
 		[KWARP_QPE_ABORT]	= GO(ERROR, DO(STOP_RX) | END_FIN),
@@ -123,10 +104,8 @@ static const struct kwarp_qp_step table[KWARP_QPS_COUNT][KWARP_QPE_COUNT] = {
 		 * nothing is sent after a Terminate (5040-5.4-11); flush (5040-6.2.1-3), FIN (-5)
 		 */
 		[KWARP_QPE_TERM_SENT]	= GO(ERROR, END_FIN),
-		[KWARP_QPE_RESET]	= REFUSE(TERM),
 	},
 	[KWARP_QPS_ERROR] = {
-		[KWARP_QPE_ATTACH]	= REFUSE(ERROR),
 		[KWARP_QPE_CLOSE]	= IGNORE(ERROR),
 		/* flush requests posted since the end of the stream (5041-6.2.1-3) */
 		[KWARP_QPE_ABORT]	= GO(ERROR, DO(FLUSH)),
@@ -145,7 +124,7 @@ static const struct kwarp_qp_step table[KWARP_QPS_COUNT][KWARP_QPE_COUNT] = {
 const struct kwarp_qp_step *kwarp_qp_fsm(enum kwarp_qp_state state,
 					 enum kwarp_qp_event event)
 {
-	static const struct kwarp_qp_step refuse = REFUSE(ERROR);
+	static const struct kwarp_qp_step refuse = { .next = KWARP_QPS_ERROR };
 
 	static_assert(KWARP_QPA_COUNT <= 16);	/* kwarp_qp_step.actions has 16 bits */
 	if ((u32)state >= KWARP_QPS_COUNT || (u32)event >= KWARP_QPE_COUNT)
@@ -153,33 +132,28 @@ const struct kwarp_qp_step *kwarp_qp_fsm(enum kwarp_qp_state state,
 	return &table[state][event];
 }
 
+#define STATE(name)	\
+	[KWARP_QPS_##name] = #name
+
 const char *kwarp_qp_state_name(enum kwarp_qp_state state)
 {
 	static const char * const names[] = {
-		[KWARP_QPS_IDLE]	= "IDLE",
-		[KWARP_QPS_RTS]		= "RTS",
-		[KWARP_QPS_CLOSING]	= "CLOSING",
-		[KWARP_QPS_TERM]	= "TERM",
-		[KWARP_QPS_ERROR]	= "ERROR",
+		STATE(IDLE), STATE(RTS), STATE(CLOSING), STATE(TERM), STATE(ERROR),
 	};
 
 	static_assert(ARRAY_SIZE(names) == KWARP_QPS_COUNT);
 	return (u32)state < ARRAY_SIZE(names) ? names[state] : "?";
 }
 
+#define EVENT(name)	\
+	[KWARP_QPE_##name] = #name
+
 const char *kwarp_qp_event_name(enum kwarp_qp_event event)
 {
 	static const char * const names[] = {
-		[KWARP_QPE_ATTACH]	= "ATTACH",
-		[KWARP_QPE_CLOSE]	= "CLOSE",
-		[KWARP_QPE_ABORT]	= "ABORT",
-		[KWARP_QPE_PEER_FIN]	= "PEER_FIN",
-		[KWARP_QPE_LOST]	= "LOST",
-		[KWARP_QPE_PROTO]	= "PROTO",
-		[KWARP_QPE_PEER_TERM]	= "PEER_TERM",
-		[KWARP_QPE_DRAINED]	= "DRAINED",
-		[KWARP_QPE_TERM_SENT]	= "TERM_SENT",
-		[KWARP_QPE_RESET]	= "RESET",
+		EVENT(ATTACH), EVENT(CLOSE), EVENT(NO_PEER), EVENT(ABORT), EVENT(PEER_FIN),
+		EVENT(LOST), EVENT(PROTO), EVENT(PEER_TERM), EVENT(DRAINED), EVENT(TERM_SENT),
+		EVENT(RESET),
 	};
 
 	static_assert(ARRAY_SIZE(names) == KWARP_QPE_COUNT);

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Life of a queue pair's stream as one const table: for each pair of state and event it has the
- * next state and the actions (RFC 5040 section 6, RFC 5041 section 6.2). CM: connection management,
- * cm/. Draining: sending all requests that are posted.
- */
+/* Life of a queue pair's stream as one const table (RFC 5040 section 6, RFC 5041 section 6.2). */
 #ifndef KWARP_PROTO_QP_FSM_H
 #define KWARP_PROTO_QP_FSM_H
 
@@ -21,6 +17,7 @@ enum kwarp_qp_state {
 enum kwarp_qp_event {
 	KWARP_QPE_ATTACH,	/* the CM gives the QP a socket: the stream begins */
 	KWARP_QPE_CLOSE,	/* local graceful close (modify to SQD, disconnect) */
+	KWARP_QPE_NO_PEER,	/* wired queue pair: the peer did not connect in time */
 	KWARP_QPE_ABORT,	/* local abortive close (modify to ERR, destroy, device removal) */
 	KWARP_QPE_PEER_FIN,	/* the peer's FIN, which cuts off no message */
 	KWARP_QPE_LOST,		/* connection lost: RST, TCP error, FIN inside FPDU or message */
@@ -58,12 +55,9 @@ enum kwarp_qp_action {
 	KWARP_QPA_COUNT
 };
 
-/**
- * struct kwarp_qp_step - what an event does in a state
- * @next: next state, enum kwarp_qp_state
- * @legal: false: the event cannot occur or is refused; nothing changes
- * @actions: BIT(enum kwarp_qp_action); 0 if there is nothing to do, for example if the event comes
- *	too late, or is an error after the first one
+/*
+ * @legal: false: the event cannot occur or is refused; nothing changes. @actions: BIT(enum
+ * kwarp_qp_action).
  */
 struct kwarp_qp_step {
 	u8 next;
@@ -71,13 +65,9 @@ struct kwarp_qp_step {
 	u16 actions;
 };
 
-/**
- * kwarp_qp_fsm - look up a state and an event
- * @state: current state
- * @event: what happened
- *
- * Context: any; the caller serialises the transitions of a queue pair.
- * Return: the entry of the table, never NULL; not legal for values out of range.
+/*
+ * Context: any; the caller serialises the transitions of a queue pair. Return: the entry of the
+ * table, never NULL; not legal for values out of range.
  */
 const struct kwarp_qp_step *kwarp_qp_fsm(enum kwarp_qp_state state,
 					 enum kwarp_qp_event event);

@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * RDMAP (RFC 5040, RFC 7306): encoding and decoding of Read Requests, and those checks of a segment
- * that need only its header and length.
- *
- * Pure functions, any context.
- *
- * Numbers such as 5040-4.2-1 name requirements of RFCs, see Documentation/conformance.
- */
+/* RDMAP (RFC 5040, RFC 7306). Pure functions, any context. */
 #include "rdmap.h"
 
 /*
@@ -20,6 +13,7 @@ static const struct op_rule {
 	bool tagged;
 	bool header;
 	bool rfc7306;
+	bool send_imm;
 	u8 qn;
 	u8 min;
 	u8 max;
@@ -48,6 +42,8 @@ static const struct op_rule {
 	[KWARP_OP_ATOMIC_RESP] = { .known = true, .rfc7306 = true, .qn = KWARP_QN_ATOMIC,
 				   .header = true, .min = KWARP_ATOMIC_RESP_LEN,
 				   .max = KWARP_ATOMIC_RESP_LEN },
+	[KWARP_OP_SEND_IMM]    = { .known = true, .send_imm = true, .qn = KWARP_QN_SEND },
+	[KWARP_OP_SEND_SE_IMM] = { .known = true, .send_imm = true, .qn = KWARP_QN_SEND },
 };
 
 void kwarp_rreq_decode(const u8 in[KWARP_RDMAP_RREQ_LEN], struct kwarp_rreq *req)
@@ -73,10 +69,10 @@ void kwarp_rreq_encode(u8 out[KWARP_RDMAP_RREQ_LEN], const struct kwarp_rreq *re
 	put_unaligned_be64(req->src_to, &wire->src_to);
 }
 
-/* Check DDP version and queue number.  Without RFC 7306 there is no queue 3 (7306-10.2-1). */
-static enum kwarp_perr check_ddp(const struct kwarp_ddp_hdr *hdr, bool rfc7306)
+/* Without RFC 7306 there is no queue 3 (7306-10.2-1). */
+static enum kwarp_perr check_ddp(const struct kwarp_ddp_hdr *hdr, u32 more)
 {
-	const u32 queues = rfc7306 ? KWARP_QN_COUNT : KWARP_QN_ATOMIC;
+	const u32 queues = more & KWARP_RDMAP_RFC7306 ? KWARP_QN_COUNT : KWARP_QN_ATOMIC;
 
 	if (hdr->dv != KWARP_DDP_VERSION)	/* not version 1: 5041-4.1-13, 5041-6.2.2-3 */
 		return hdr->tagged ? KWARP_PERR_DDP_T_VERSION :
@@ -86,7 +82,6 @@ static enum kwarp_perr check_ddp(const struct kwarp_ddp_hdr *hdr, bool rfc7306)
 	return KWARP_PERR_NONE;
 }
 
-/* Check the length of a message that consists of an RDMAP header only. */
 static enum kwarp_perr check_header_only(const struct kwarp_ddp_hdr *hdr,
 					 const struct op_rule *rule, u32 payload)
 {
@@ -105,23 +100,26 @@ static enum kwarp_perr check_header_only(const struct kwarp_ddp_hdr *hdr,
  * Return: the rule of a known opcode, or NULL (5040-7.2-2, -7; 5040-4.1-16; 7306-1.1-4,
  * 7306-8.2-2).
  */
-static const struct op_rule *find_rule(u8 opcode, bool rfc7306)
+static const struct op_rule *find_rule(u8 opcode, u32 more)
 {
 	const struct op_rule *rule = opcode < ARRAY_SIZE(op_rules) ? &op_rules[opcode] : NULL;
 
-	return rule && rule->known && (rfc7306 || !rule->rfc7306) ? rule : NULL;
+	if (!rule || !rule->known || (rule->rfc7306 && !(more & KWARP_RDMAP_RFC7306)) ||
+	    (rule->send_imm && !(more & KWARP_RDMAP_SEND_IMM)))
+		return NULL;
+	return rule;
 }
 
-enum kwarp_perr kwarp_rdmap_check(const struct kwarp_ddp_hdr *hdr, u32 payload, bool rfc7306)
+enum kwarp_perr kwarp_rdmap_check(const struct kwarp_ddp_hdr *hdr, u32 payload, u32 more)
 {
-	enum kwarp_perr err = check_ddp(hdr, rfc7306);
+	enum kwarp_perr err = check_ddp(hdr, more);
 	const struct op_rule *rule;
 
 	if (err)
 		return err;
 	if (hdr->rv != KWARP_RDMAP_VERSION)	/* not version 1: 5040-7.2-3, -8; 5044-C.1-1 */
 		return KWARP_PERR_O_VERSION;
-	rule = find_rule(hdr->opcode, rfc7306);
+	rule = find_rule(hdr->opcode, more);
 	if (!rule)
 		return KWARP_PERR_O_OPCODE;
 	if (rule->tagged != hdr->tagged)	/* wrong header type: 5040-4.1-5 */

@@ -2,8 +2,6 @@
 /*
  * RDMAP (RFC 5040, RFC 7306): which opcode goes with which header, the Read Request
  * header, and the checks of a header that need no queue or memory.
- *
- * Numbers such as 5040-5.4-9 name requirements of RFCs, see Documentation/conformance.
  */
 #ifndef KWARP_PROTO_RDMAP_H
 #define KWARP_PROTO_RDMAP_H
@@ -26,22 +24,8 @@ struct kwarp_rreq {
 	u64 src_to;
 };
 
-/**
- * kwarp_rreq_decode - decode a Read Request header
- * @in: octets of the header
- * @req: result
- *
- * Context: any.
- */
 void kwarp_rreq_decode(const u8 in[KWARP_RDMAP_RREQ_LEN], struct kwarp_rreq *req);
 
-/**
- * kwarp_rreq_encode - encode a Read Request header
- * @out: result: octets of the header
- * @req: header
- *
- * Context: any.
- */
 void kwarp_rreq_encode(u8 out[KWARP_RDMAP_RREQ_LEN], const struct kwarp_rreq *req);
 
 static inline bool kwarp_op_invalidates(u8 op)
@@ -51,7 +35,8 @@ static inline bool kwarp_op_invalidates(u8 op)
 
 static inline bool kwarp_op_solicited(u8 op)
 {
-	return op == KWARP_OP_SEND_SE || op == KWARP_OP_SEND_SE_INV || op == KWARP_OP_IMM_SE;
+	return op == KWARP_OP_SEND_SE || op == KWARP_OP_SEND_SE_INV || op == KWARP_OP_IMM_SE ||
+	       op == KWARP_OP_SEND_SE_IMM;
 }
 
 static inline bool kwarp_op_is_imm(u8 op)
@@ -59,11 +44,21 @@ static inline bool kwarp_op_is_imm(u8 op)
 	return op == KWARP_OP_IMM || op == KWARP_OP_IMM_SE;
 }
 
+/* Is the immediate data in the STag field? */
+static inline bool kwarp_op_sends_imm(u8 op)
+{
+	return op == KWARP_OP_SEND_IMM || op == KWARP_OP_SEND_SE_IMM;
+}
+
+/* Messages that a stream may have besides those of RFC 5040. */
+#define KWARP_RDMAP_RFC7306	BIT(0)	/* Immediate Data and atomic operations */
+#define KWARP_RDMAP_SEND_IMM	BIT(1)	/* kwarp's Send with immediate data */
+
 /**
  * kwarp_rdmap_check - check a header against the rules of RFC 5040, RFC 5041 and RFC 7306
  * @hdr: decoded header
  * @payload: octets that follow the DDP header in this segment
- * @rfc7306: the stream may have Immediate Data and atomic operations (RFC 7306)
+ * @more: KWARP_RDMAP_* that the stream may have
  *
  * Checks in this order: DDP version, QN range, RDMAP version, opcode known, opcode
  * fits T and QN; for messages that consist of an RDMAP header only: one segment of the right size
@@ -75,10 +70,9 @@ static inline bool kwarp_op_is_imm(u8 op)
  * code: KWARP_PERR_O_UNSPEC.  For a message of RFC 7306 any wrong length is an error of the
  * stream (KWARP_PERR_O_STREAM), the code that RFC 7306 has for errors in its messages.
  *
- * Context: any.
  * Return: KWARP_PERR_NONE, or the error for the Terminate.  The caller sends no Terminate if @hdr
  * is the header of a Terminate (5040-5.4-9).
  */
-enum kwarp_perr kwarp_rdmap_check(const struct kwarp_ddp_hdr *hdr, u32 payload, bool rfc7306);
+enum kwarp_perr kwarp_rdmap_check(const struct kwarp_ddp_hdr *hdr, u32 payload, u32 more);
 
 #endif /* KWARP_PROTO_RDMAP_H */

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Protocol errors and the Terminate message (RFC 5040 section 4.8).
- *
- * Pure functions, any context.
- *
- * Numbers such as 5040-4.8-24 name requirements of RFCs, see Documentation/conformance.
- */
+/* Protocol errors and the Terminate message (RFC 5040 section 4.8). Pure functions, any context. */
 #include "ddp.h"
 #include "term.h"
 
@@ -79,9 +73,6 @@ static const struct perr_row {
 	ROW(MPA_LOCAL, 2, 0, 0x05, BARE),		/* 6581-8-2, -3; 6581-9.3-3 */
 	ROW(MPA_IRD, 2, 0, 0x06, BARE),			/* 6581-9.1-13 */
 	ROW(MPA_RTR, 2, 0, 0x07, BARE),			/* 6581-9.2-16 */
-
-	/* a Terminate is never answered with another one (5040-5.4-9, 5040-7.1) */
-	ROW(PEER_TERM, 0, 0, 0, SILENT),
 };
 
 static const struct perr_row *perr_row_of(enum kwarp_perr err)
@@ -110,7 +101,7 @@ enum kwarp_perr kwarp_term_perr(const struct kwarp_term *term)
 {
 	enum kwarp_perr err;
 
-	for (err = KWARP_PERR_LOCAL; err < KWARP_PERR_PEER_TERM; err++)
+	for (err = KWARP_PERR_LOCAL; err < KWARP_PERR_COUNT; err++)
 		if (rows[err].layer == term->layer && rows[err].etype == term->etype &&
 		    rows[err].code == term->code)
 			return err;
@@ -170,11 +161,7 @@ u32 kwarp_term_encode(u8 *out, const struct kwarp_term *term)
 	return len;
 }
 
-/*
- * Decode segment length and DDP header.
- *
- * Return: octets used; 0 if @len is too short.
- */
+/* 0 if @len is too short */
 static u32 decode_ddp(const u8 *in, u32 len, struct kwarp_term *term)
 {
 	u32 hdr_len;

@@ -37,23 +37,13 @@ struct kwarp_term {
 	u8 rreq[KWARP_RDMAP_RREQ_LEN];
 };
 
-/**
- * kwarp_term_wanted - may a Terminate be sent for this error at all?
- * @err: any value
- *
- * Context: any.
+/*
  * Return: false for errors that are only reported locally, for a Terminate received from the peer
  * and for KWARP_PERR_NONE.
  */
 bool kwarp_term_wanted(enum kwarp_perr err);
 
-/**
- * kwarp_perr_name - name of an error for logs and traces
- * @err: any value
- *
- * Context: any.
- * Return: the enumerator without its prefix, never NULL.
- */
+/* Never NULL */
 const char *kwarp_perr_name(enum kwarp_perr err);
 
 /**
@@ -66,19 +56,13 @@ const char *kwarp_perr_name(enum kwarp_perr err);
  *
  * Sets M, D and R as RFC 5040 Figure 10 says for the layer and type of the error.  A header is
  * attached if that figure allows it and the caller gives it; @rreq only together with @ddp_hdr.
- *
- * Context: any.
  */
 void kwarp_term_fill(struct kwarp_term *term, enum kwarp_perr err,
 		     const u8 *ddp_hdr, u16 seg_len, const u8 *rreq);
 
-/**
- * kwarp_term_encode - encode a Terminate
- * @out: room for KWARP_TERM_MAX_LEN octets: the payload after the DDP header
- * @term: message
- *
- * Context: any.
- * Return: octets written: 4, 20, 24, 48 or 52.
+/*
+ * @out: room for KWARP_TERM_MAX_LEN octets: the payload after the DDP header. Return: octets
+ * written.
  */
 u32 kwarp_term_encode(u8 *out, const struct kwarp_term *term);
 
@@ -89,10 +73,9 @@ u32 kwarp_term_encode(u8 *out, const struct kwarp_term *term);
  * @term: result
  *
  * If the message is too short for its flags, @term still has layer, type and code (if @len >= 4)
- * and the headers that are complete.  Such messages exist: for a Send with Invalidate that it
- * refuses, siw sets the R bit but sends no Read Request header.
+ * and the headers that are complete.  Such messages exist: for a Send with Invalidate that they
+ * refuse, some peers set the R bit but send no Read Request header.
  *
- * Context: any.
  * Return: false if the message is shorter than its flags say.
  */
 bool kwarp_term_decode(const u8 *in, u32 len, struct kwarp_term *term);
@@ -103,23 +86,14 @@ static inline u16 kwarp_term_short(const struct kwarp_term *term)
 	return term->layer << 12 | term->etype << 8 | term->code;
 }
 
-/**
- * kwarp_term_perr - translate a received Terminate into an error
- * @term: received message
- *
- * Context: any.
- * Return: the error for which kwarp sends this layer, type and code; KWARP_PERR_NONE if there is
- * no such error.
+/*
+ * Return: the error for which kwarp sends this layer, type and code; KWARP_PERR_NONE if there is no
+ * such error.
  */
 enum kwarp_perr kwarp_term_perr(const struct kwarp_term *term);
 
-/**
- * kwarp_perr_short - value for the field vendor_err of a completion, for an error that this side
- * found
- * @err: any value
- *
- * Context: any.
- * Return: as kwarp_term_short(); 0 for KWARP_PERR_NONE and KWARP_PERR_PEER_TERM.
+/*
+ * For an error that this side found. Return: as kwarp_term_short(); 0 for KWARP_PERR_NONE.
  */
 u16 kwarp_perr_short(enum kwarp_perr err);
 

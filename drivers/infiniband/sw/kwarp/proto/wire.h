@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Octets on the wire: MPA (RFC 5044, RFC 6581), DDP (RFC 5041), RDMAP (RFC 5040, RFC 7306). RTR:
- * "ready to receive", the first message of the Initiator in peer-to-peer mode.
+ * Octets on the wire: MPA (RFC 5044, RFC 6581), DDP (RFC 5041), RDMAP (RFC 5040, RFC 7306).
  *
  * No other file declares structs with big-endian members. All structs are unaligned images of
  * octets in the stream. Only the encode and decode functions in proto/ access them; all other code
@@ -23,7 +22,7 @@ struct kwarp_mpa_wire_frame {
 	u8 key[KWARP_MPA_KEY_LEN];
 	u8 flags;
 	u8 rev;
-	__be16 pd_len;
+	__be16 pdata_len;
 } __packed;
 static_assert(sizeof(struct kwarp_mpa_wire_frame) == 20);
 
@@ -33,7 +32,7 @@ static_assert(sizeof(struct kwarp_mpa_wire_frame) == 20);
 #define KWARP_MPA_FLAG_S	0x10	/* private data starts with enhanced data */
 
 #define KWARP_MPA_FRAME_LEN	20	/* startup frame without private data */
-#define KWARP_MPA_MAX_PD	512	/* most private data, enhanced data included */
+#define KWARP_MPA_MAX_PDATA	512	/* most private data, enhanced data included */
 
 /* Enhanced connection data, RFC 6581 section 9. */
 struct kwarp_mpa_wire_enh {
@@ -65,6 +64,29 @@ struct kwarp_mpa_wire_marker {
 	__be16 fpduptr;
 } __packed;
 static_assert(sizeof(struct kwarp_mpa_wire_marker) == KWARP_MPA_MARKER_LEN);
+
+/* -------------------------------------------- kwarp's own private data */
+
+#define KWARP_PAIR_MAGIC	0x6b774951
+#define KWARP_PAIR_VERSION	1
+#define KWARP_PAIR_SENDS	0x01	/* sq_psn and rnr_retry are valid */
+
+/* Private data of startup frames between wired queue pairs, see pairing.h. */
+struct kwarp_wire_pair {
+	__be32 magic;
+	u8 version;
+	u8 flags;
+	u8 rnr_retry;
+	u8 rsvd;
+	__be32 features;
+	__be32 qpn;
+	__be32 peer_qpn;
+	__be32 sq_psn;
+	__be32 rq_psn;
+} __packed;
+static_assert(sizeof(struct kwarp_wire_pair) == 28);
+
+#define KWARP_PAIR_LEN		28
 
 /* ------------------------------------------------------------ DDP, RDMAP */
 

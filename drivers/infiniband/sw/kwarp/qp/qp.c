@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Queue pair: references, the table of QP numbers, attaching a stream, and reset.
- *
- * Attach: connection management (CM) hands a connected socket to the queue pair, and a stream
- * begins. DOWN: the upcall that reports the end of the stream to the CM. Retire: the queue pair is
- * being destroyed. Actions: what has to be done after an event of the stream, for example send a
- * Terminate or flush the queues (qp_work.c).
- */
+/* Queue pair: references, the table of QP numbers, attaching a stream, and reset. */
 #include "qp.h"
 
 #include <linux/cred.h>
@@ -20,23 +13,28 @@
 #define QPN_MIN		2
 #define QPN_MAX		0xffffff
 
-/* Set up a queue pair, all but its queues. The caller has zeroed the object. */
+/**
+ * kwarp_qp_init - initialize a queue pair without number, queues and stream
+ * @qp: queue pair, zeroed
+ */
 void kwarp_qp_init(struct kwarp_qp *qp)
 {
 	init_completion(&qp->gone);
 	spin_lock_init(&qp->users_lock);
 	INIT_LIST_HEAD(&qp->users);
 	mutex_init(&qp->mutex);
+	mutex_init(&qp->wiring);
 	spin_lock_init(&qp->state_lock);
 	qp->state = KWARP_QPS_IDLE;
 	kwarp_qp_work_init(qp);
 }
 
 /**
- * kwarp_qp_reserve - give a QP its number; kwarp_qp_lookup() does not find the QP yet
- * @qp: initialized queue pair
+ * kwarp_qp_reserve - choose the queue pair's number
+ * @qp: queue pair; kwarp_qp_lookup() does not find it before kwarp_qp_publish()
  *
- * Return: 0, -ENOMEM.
+ * Context: process.
+ * Return: 0; -ENOMEM: out of memory, or no number is free.
  */
 int kwarp_qp_reserve(struct kwarp_qp *qp)
 {
@@ -50,8 +48,8 @@ int kwarp_qp_reserve(struct kwarp_qp *qp)
 	qp->refs->qp = qp;
 	refcount_set(&qp->refs->n, 1);
 	/* Reserve the number: a reserved entry reads as NULL. */
-	ret = xa_alloc_cyclic_irq(&kdev->qps, &qpn, NULL, XA_LIMIT(QPN_MIN, QPN_MAX),
-				  &kdev->next_qpn, GFP_KERNEL);
+	ret = xa_alloc_cyclic(&kdev->qps, &qpn, NULL, XA_LIMIT(QPN_MIN, QPN_MAX),
+			      &kdev->next_qpn, GFP_KERNEL);
 	if (ret < 0) {
 		kfree(qp->refs);
 		return ret == -EBUSY ? -ENOMEM : ret;
@@ -60,24 +58,31 @@ int kwarp_qp_reserve(struct kwarp_qp *qp)
 	return 0;
 }
 
-/* The QP's creation has failed after kwarp_qp_reserve(): free its number. */
+/**
+ * kwarp_qp_unreserve - undo kwarp_qp_reserve()
+ * @qp: queue pair that was not published
+ *
+ * Context: process.
+ */
 void kwarp_qp_unreserve(struct kwarp_qp *qp)
 {
-	xa_erase_irq(&qp->kdev->qps, qp->ibqp.qp_num);
+	xa_erase(&qp->kdev->qps, qp->ibqp.qp_num);
 	kfree(qp->refs);
 }
 
-/* Let kwarp_qp_lookup() find the QP. Last step of creating a QP: nothing may fail after this. */
+/**
+ * kwarp_qp_publish - make a queue pair known by its number
+ * @qp: complete queue pair: nothing may fail after this
+ *
+ * Context: process.
+ */
 void kwarp_qp_publish(struct kwarp_qp *qp)
 {
 	/* The entry is reserved, so this allocates no memory and cannot fail. */
-	xa_store_irq(&qp->kdev->qps, qp->ibqp.qp_num, qp->refs, GFP_KERNEL);
+	xa_store(&qp->kdev->qps, qp->ibqp.qp_num, qp->refs, GFP_KERNEL);
 }
 
-/*
- * Carry out all pending actions. If another context (the runner) is doing that, wait until it has
- * finished.
- */
+/* If another context (the runner) is carrying out actions, wait until it has finished. */
 static void finish_waiting(struct kwarp_qp *qp)
 {
 	kwarp_qp_run(qp);
@@ -85,14 +90,14 @@ static void finish_waiting(struct kwarp_qp *qp)
 }
 
 /**
- * kwarp_qp_retire - end the stream; kwarp_qp_lookup() does not find the QP any more
- * @qp: published queue pair
+ * kwarp_qp_retire - begin to destroy a queue pair
+ * @qp: queue pair; kwarp_qp_lookup() does not find it any more, and its stream ends
  *
- * Context: process.  The caller calls kwarp_qp_gone() next.
+ * Context: process; waits for the queue pair's work. The caller calls kwarp_qp_gone() next.
  */
 void kwarp_qp_retire(struct kwarp_qp *qp)
 {
-	xa_erase_irq(&qp->kdev->qps, qp->ibqp.qp_num);
+	xa_erase(&qp->kdev->qps, qp->ibqp.qp_num);
 	/* Wait for a kwarp_qp_describe() that is running; a later call sees RETIRED, and fails. */
 	mutex_lock(&qp->mutex);
 	set_bit(KWARP_QPP_RETIRED, &qp->pending);
@@ -103,8 +108,8 @@ void kwarp_qp_retire(struct kwarp_qp *qp)
 }
 
 /**
- * kwarp_qp_gone - wait, for 100 ms at most, until the last reference is dropped
- * @qp: queue pair, after kwarp_qp_retire()
+ * kwarp_qp_gone - wait a while for the last reference
+ * @qp: queue pair after kwarp_qp_retire()
  *
  * Context: process.
  * Return: true: the queue pair may be freed; false: timed out. Then the caller lets connection
@@ -121,8 +126,8 @@ bool kwarp_qp_gone(struct kwarp_qp *qp)
 }
 
 /*
- * Find a QP by its number, and take a reference. Uses RCU instead of a lock, because every doorbell
- * (the call by which a program reports new requests) looks a QP up. Context: any.
+ * Uses RCU instead of a lock, because every doorbell (the call by which a program reports new
+ * requests) looks a QP up.
  */
 struct kwarp_qp *kwarp_qp_lookup(struct kwarp_dev *kdev, u32 qpn)
 {
@@ -137,10 +142,7 @@ struct kwarp_qp *kwarp_qp_lookup(struct kwarp_dev *kdev, u32 qpn)
 	return qp;
 }
 
-/*
- * Take a reference. Context: any; the caller has a reference, or a lock that keeps a reference from
- * being dropped.
- */
+/* Context: any; the caller has a reference, or a lock that keeps a reference from being dropped. */
 void kwarp_qp_get(struct kwarp_qp *qp)
 {
 	refcount_inc(&qp->refs->n);
@@ -152,7 +154,6 @@ void kwarp_qp_put(struct kwarp_qp *qp)
 		complete(&qp->gone);
 }
 
-/* Add @node, which is part of an endpoint of the CM, to the users of the QP. Context: process. */
 void kwarp_qp_join(struct kwarp_qp *qp, struct list_head *node)
 {
 	spin_lock(&qp->users_lock);
@@ -177,13 +178,16 @@ void kwarp_qp_each_user(struct kwarp_qp *qp, void (*fn)(struct list_head *node))
 	spin_unlock(&qp->users_lock);
 }
 
-/*
- * May the current task connect this QP? iw_cm identifies a QP by its number, which any process can
- * name. Only the owner may connect the QP: a task of the user that created it, or of the process
- * that created it. The process is compared as struct pid, because the number of a process is used
- * again after its end.
+/**
+ * kwarp_qp_may_connect - may the current task connect this queue pair?
+ * @qp: queue pair
+ *
+ * iw_cm identifies a QP by its number, which any process can name. Only the owner may connect the
+ * QP: a task of the user that created it, or of the process that created it. The process is
+ * compared as struct pid, because the number of a process is used again after its end.
  *
  * Context: process; the current task is the one that wants to connect.
+ * Return: true if so.
  */
 bool kwarp_qp_may_connect(const struct kwarp_qp *qp)
 {
@@ -195,9 +199,9 @@ struct ib_qp *kwarp_qp_ib(struct kwarp_qp *qp)
 	return &qp->ibqp;
 }
 
-void kwarp_qp_close(struct kwarp_qp *qp, bool graceful)
+void kwarp_qp_abort(struct kwarp_qp *qp)
 {
-	kwarp_qp_event(qp, graceful ? KWARP_QPE_CLOSE : KWARP_QPE_ABORT);
+	kwarp_qp_event(qp, KWARP_QPE_ABORT);
 }
 
 void kwarp_qp_begin_close(struct kwarp_qp *qp, bool graceful)
@@ -213,10 +217,10 @@ static void change_access(struct kwarp_qp *qp, int access)
 }
 
 /**
- * kwarp_qp_set_access - set the access rights of the peer (modify_qp)
+ * kwarp_qp_set_access - set the rights of the peer
  * @qp: queue pair
- * @access: IB_ACCESS_REMOTE_*
- * @set_up: the same modify_qp also brings the QP to INIT or RTR
+ * @access: IB_ACCESS_*
+ * @set_up: the call is a modify_qp to INIT or RTR
  *
  * librdmacm makes calls with @set_up for every program: with no rights when it creates the QP, and
  * with read and write when it accepts; for an iWARP Initiator it makes no second call. So the
@@ -225,7 +229,7 @@ static void change_access(struct kwarp_qp *qp, int access)
  * not know atomic rights: read and write together in a call with @set_up include them, like in
  * rdma_cm for InfiniBand.
  *
- * Context: process.
+ * Context: any.
  */
 void kwarp_qp_set_access(struct kwarp_qp *qp, int access, bool set_up)
 {
@@ -255,12 +259,13 @@ static void default_access(struct kwarp_qp *qp)
 	 * must win.
 	 */
 	spin_lock_irqsave(&qp->state_lock, irqflags);
-	if (!qp->attr.qp_access_flags && !qp->access_chosen)
+	if (!qp->attr.qp_access_flags && !qp->access_chosen && !READ_ONCE(qp->wired))
 		change_access(qp, KWARP_REMOTE_ACCESS);
 	spin_unlock_irqrestore(&qp->state_lock, irqflags);
 }
 
-static void forget_access(struct kwarp_qp *qp)
+/* As if no rights had been set. Context: any. */
+void kwarp_qp_forget_access(struct kwarp_qp *qp)
 {
 	unsigned long irqflags;
 
@@ -307,6 +312,7 @@ int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 	qp->cm = ops;
 	qp->ep = ep;
 	qp->say_first = params->say_first;
+	qp->lost = false;
 	qp->fin_sent = false;
 	default_access(qp);
 	ret = kwarp_engine_start(&qp->engine, sock, params);
@@ -314,7 +320,9 @@ int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 		undo_attach(qp);
 		goto out;
 	}
-	attach_attr(qp, params);
+	/* The consumer of a wired queue pair has given both itself. */
+	if (!READ_ONCE(qp->wired))
+		attach_attr(qp, params);
 	/*
 	 * Let the QP's work item process octets that have come already. The caller holds the lock
 	 * of its endpoint, and there may be as many octets as TCP's receive buffer can hold.
@@ -336,11 +344,7 @@ static bool qp_is_idle(struct kwarp_qp *qp)
 	return !kwarp_engine_attached(&qp->engine) && !READ_ONCE(qp->todo) && !qp->cm;
 }
 
-/*
- * Finish pending actions, and lock the mutex. An event may come between these two steps, so try
- * twice.
- * Return: true: the mutex is locked, and a new stream can be attached; false: not locked.
- */
+/* An event may come between the two calls, so try twice. */
 static bool lock_idle(struct kwarp_qp *qp)
 {
 	int tries;
@@ -356,11 +360,12 @@ static bool lock_idle(struct kwarp_qp *qp)
 }
 
 /**
- * kwarp_qp_reset - bring a queue pair back to IDLE, with empty queues (modify to RESET)
+ * kwarp_qp_reset - make a queue pair ready for another stream
  * @qp: queue pair
  *
- * Context: process.
- * Return: 0; -EINVAL while a stream is attached, or its end is not yet reported to the CM.
+ * Context: process; waits for the queue pair's work.
+ * Return: 0; -EINVAL: a stream is attached, or its end is not yet reported to connection
+ * management.
  */
 int kwarp_qp_reset(struct kwarp_qp *qp)
 {
@@ -375,16 +380,49 @@ int kwarp_qp_reset(struct kwarp_qp *qp)
 	ret = kwarp_qp_event(qp, KWARP_QPE_RESET);
 	if (!ret) {
 		kwarp_engine_reset(&qp->engine);
-		forget_access(qp);
+		kwarp_qp_forget_access(qp);
 	}
 	mutex_unlock(&qp->mutex);
 	return ret;
 }
 
 /**
- * kwarp_qp_describe - fill in the state of a queue pair
- * @qp: queue pair; may be about to be destroyed
- * @info: result; the caller has zeroed it
+ * kwarp_qp_has_sends - has the consumer posted requests that wait to be sent?
+ * @qp: queue pair
+ *
+ * Context: any.
+ * Return: true: there are; the answer may be out of date at once.
+ */
+bool kwarp_qp_has_sends(const struct kwarp_qp *qp)
+{
+	return kwarp_engine_has_sends(&qp->engine);
+}
+
+/**
+ * kwarp_qp_give_up - no stream will be attached
+ * @qp: wired queue pair, whose peer did not connect in time
+ *
+ * The queue pair fails, its oldest send request with KWARP_WC_RETRY_EXC_ERR. No effect unless it is
+ * IDLE.
+ *
+ * Context: process, no lock held.
+ */
+void kwarp_qp_give_up(struct kwarp_qp *qp)
+{
+	might_sleep();
+	/* Under the mutex no stream is attached. */
+	mutex_lock(&qp->mutex);
+	if (kwarp_qp_state(qp) == KWARP_QPS_IDLE) {
+		kwarp_engine_give_up(&qp->engine);
+		kwarp_qp_event(qp, KWARP_QPE_NO_PEER);
+	}
+	mutex_unlock(&qp->mutex);
+}
+
+/**
+ * kwarp_qp_describe - get the state of a queue pair, for an operator
+ * @qp: queue pair
+ * @info: result, zeroed by the caller
  *
  * Context: process.
  * Return: false: the queue pair is being destroyed, and @info is unchanged.

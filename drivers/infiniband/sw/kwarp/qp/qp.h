@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * The queue pair: creation, destruction, the peer's access rights, and reset. stream.h declares how
- * a queue pair gets a socket, on which its stream (RFC 5040) runs; qp_work.h declares how events
- * change the state of that stream.
- */
+/* The queue pair: creation, destruction, the peer's access rights, and reset. */
 #ifndef KWARP_QP_QP_H
 #define KWARP_QP_QP_H
 
@@ -11,17 +7,15 @@
 #include "stream.h"
 #include "types.h"
 
-struct seq_file;
-
 void kwarp_qp_init(struct kwarp_qp *qp);
 int kwarp_qp_reserve(struct kwarp_qp *qp);
 void kwarp_qp_unreserve(struct kwarp_qp *qp);
 void kwarp_qp_publish(struct kwarp_qp *qp);
 bool kwarp_qp_describe(struct kwarp_qp *qp, struct kwarp_engine_info *info);
-void kwarp_qp_dump(struct kwarp_dev *kdev, u32 qpn, struct seq_file *m);
 void kwarp_qp_retire(struct kwarp_qp *qp);
 bool kwarp_qp_gone(struct kwarp_qp *qp);
 int kwarp_qp_reset(struct kwarp_qp *qp);
+void kwarp_qp_forget_access(struct kwarp_qp *qp);
 void kwarp_qp_set_access(struct kwarp_qp *qp, int access, bool set_up);
 
 #endif /* KWARP_QP_QP_H */

@@ -13,6 +13,7 @@
  * stream.
  *
  * Timers (one delayed work per QP, its meaning follows from the state):
+ *   RTS, peer's FIN     KWARP_WIRE_FIN_MS        then it counts (wired queue pairs)
  *   CLOSING, draining   KWARP_DRAIN_TIMEOUT_MS   then the stream is aborted
  *   CLOSING, FIN sent   knob linger_timeout      then the stream ends without the peer's FIN
  *   TERM                KWARP_TERM_TIMEOUT_MS    then the Terminate is given up
@@ -22,6 +23,7 @@
 #include "../fault.h"
 #include "../trace.h"
 #include "../wq.h"
+#include "ended.h"
 #include "stream.h"
 #include "types.h"
 
@@ -40,9 +42,6 @@ static void set_timer(struct kwarp_qp *qp, unsigned int ms)
 	mod_delayed_work(kwarp_wq, &qp->timer, msecs_to_jiffies(ms));
 }
 
-/*
- * Let the pending actions be carried out: by the runner if there is one, or else by the work item.
- */
 static void ask_qp(struct kwarp_qp *qp)
 {
 	if (kwarp_run_ask(&qp->run))
@@ -55,20 +54,12 @@ static void set_pending(struct kwarp_qp *qp, enum kwarp_qp_pending bit)
 	ask_qp(qp);
 }
 
-/**
- * kwarp_qp_poll - let the queue pair's runner process soon what the socket has received
- * @qp: queue pair
- *
- * Context: any.
- */
 void kwarp_qp_poll(struct kwarp_qp *qp)
 {
 	set_pending(qp, KWARP_QPP_POLL);
 }
 
-/*
- * Carry out those of the @actions that must not wait for the work item: stop receiving and sending.
- */
+/* Those of the @actions that must not wait for the work item. */
 static void stop_engine(struct kwarp_qp *qp, enum kwarp_qp_event event, u16 actions)
 {
 	if (actions & BIT(KWARP_QPA_STOP_RX))
@@ -81,26 +72,24 @@ static void stop_engine(struct kwarp_qp *qp, enum kwarp_qp_event event, u16 acti
 		kwarp_engine_stop_sending(&qp->engine);
 }
 
-/*
- * Count the event LOST (RST, a TCP error, a FIN inside a message) in the states RTS and CLOSING. In
- * TERM an error found earlier ends the stream; in ERROR the stream is over. Context: qp->state_lock
- * held.
- */
+/* In TERM an error found earlier ends the stream; in ERROR the stream is over. */
 static void count_lost(struct kwarp_qp *qp, enum kwarp_qp_event event)
 {
 	lockdep_assert_held(&qp->state_lock);
 	if (event == KWARP_QPE_LOST &&
 	    (qp->state == KWARP_QPS_RTS || qp->state == KWARP_QPS_CLOSING))
 		atomic_long_inc(&qp->kdev->stats.lost);
+	if (event == KWARP_QPE_LOST && qp->state == KWARP_QPS_RTS)
+		WRITE_ONCE(qp->lost, true);
 }
 
 /**
- * kwarp_qp_note - change the state for an event; the caller carries out the actions
+ * kwarp_qp_note - enter the state that an event leads to, and leave its actions to kwarp_qp_run()
  * @qp: queue pair
- * @event: what happened
+ * @event: what has happened
  *
  * Context: any; the caller calls kwarp_qp_run() next.
- * Return: 0, -EINVAL if the event is not legal in this state.
+ * Return: 0; -EINVAL: the event is not legal in this state.
  */
 int kwarp_qp_note(struct kwarp_qp *qp, enum kwarp_qp_event event)
 {
@@ -129,12 +118,12 @@ int kwarp_qp_note(struct kwarp_qp *qp, enum kwarp_qp_event event)
 }
 
 /**
- * kwarp_qp_event - change the state for an event; actions are left to the runner
+ * kwarp_qp_event - handle an event; its actions are left to the runner
  * @qp: queue pair
- * @event: what happened
+ * @event: what has happened
  *
  * Context: any.
- * Return: 0, -EINVAL if the event is not legal in this state.
+ * Return: 0; -EINVAL: the event is not legal in this state.
  */
 int kwarp_qp_event(struct kwarp_qp *qp, enum kwarp_qp_event event)
 {
@@ -147,12 +136,22 @@ int kwarp_qp_event(struct kwarp_qp *qp, enum kwarp_qp_event event)
 
 /* --------------------------------------------------------- engine's upcalls */
 
+/*
+ * With InfiniBand a queue pair does not learn that its peer has gone. A program that has wired it
+ * may still have to poll its last completions, and takes flushed receives among them for an error:
+ * give it time.
+ */
 static void on_event(struct kwarp_engine *e, enum kwarp_qp_event event)
 {
+	struct kwarp_qp *qp = engine_qp(e);
+
 	if (event == KWARP_QPE_DRAINED)
-		set_pending(engine_qp(e), KWARP_QPP_DRAINED);
+		set_pending(qp, KWARP_QPP_DRAINED);
+	else if (event == KWARP_QPE_PEER_FIN && READ_ONCE(qp->wired) &&
+		 kwarp_qp_state(qp) == KWARP_QPS_RTS)
+		set_timer(qp, KWARP_WIRE_FIN_MS);
 	else
-		kwarp_qp_event(engine_qp(e), event);
+		kwarp_qp_event(qp, event);
 }
 
 static void on_established(struct kwarp_engine *e)
@@ -209,10 +208,18 @@ static void raise_qp_event(struct kwarp_qp *qp, enum ib_event_type type)
 		qp->ibqp.event_handler(&event, qp->ibqp.qp_context);
 }
 
-/*
- * Return: the event for the consumer: QP_ACCESS_ERR if the peer used an STag or
- * an address that it may not use, QP_FATAL for all other errors.
+/**
+ * kwarp_qp_say_established - raise the asynchronous event COMM_EST
+ * @qp: wired queue pair
+ *
+ * Context: process.
  */
+void kwarp_qp_say_established(struct kwarp_qp *qp)
+{
+	raise_qp_event(qp, IB_EVENT_COMM_EST);
+}
+
+/* QP_ACCESS_ERR: the peer used an STag or an address that it may not use. */
 static enum ib_event_type fatal_type(enum kwarp_perr perr)
 {
 	switch (perr) {
@@ -247,9 +254,8 @@ static void act_drain(struct kwarp_qp *qp, u16 todo)
 }
 
 /*
- * The drain is complete: TCP has all posted requests. Send a FIN, and continue to receive. Send no
- * FIN if the engine has got something else to send since then, for example a Read Response: the
- * engine reports DRAINED again when that is sent.
+ * Send no FIN if the engine has got something else to send since the drain, for example a Read
+ * Response: the engine reports DRAINED again when that is sent.
  */
 static void half_close(struct kwarp_qp *qp)
 {
@@ -267,6 +273,7 @@ static void act_flush(struct kwarp_qp *qp, u16 todo)
 	cancel_delayed_work(&qp->timer);
 	mutex_lock(&qp->mutex);
 	first = !kwarp_engine_dead(&qp->engine);
+	kwarp_qp_tell_end(qp);
 	kwarp_engine_stop(&qp->engine, todo & BIT(KWARP_QPA_FIN));
 	mutex_unlock(&qp->mutex);
 	/*
@@ -338,8 +345,9 @@ static void raise_srq_limit(struct kwarp_qp *qp)
 		ibsrq->event_handler(&event, ibsrq->srq_context);
 }
 
-static void carry_out_waiting(struct kwarp_qp *qp)
+static void carry_out_waiting(void *arg)
 {
+	struct kwarp_qp *qp = arg;
 	u16 todo;
 
 	if (test_and_clear_bit(KWARP_QPP_POLL, &qp->pending)) {
@@ -365,36 +373,25 @@ static void carry_out_waiting(struct kwarp_qp *qp)
 		kwarp_qp_event(qp, KWARP_QPE_DRAINED);
 }
 
-/*
- * Carry out actions until none is left; but after KWARP_RUN_LOOKS calls of carry_out_waiting() hand
- * over to the work item. The caller has become the runner, by kwarp_run_enter() or
- * kwarp_run_take().
- */
+/* The caller has become the runner, by kwarp_run_enter() or kwarp_run_take(). */
 static void run_qp(struct kwarp_qp *qp)
 {
-	int n;
-
-	for (n = 0; n < KWARP_RUN_LOOKS; n++) {
-		carry_out_waiting(qp);
-		if (kwarp_run_leave(&qp->run)) {
-			/*
-			 * Wake finish_waiting(). The QP still exists: kwarp_qp_gone() waits for the
-			 * work item, and for the reference of a caller of kwarp_qp_run().
-			 */
-			wake_up_var(&qp->run);
-			return;
-		}
-	}
-	kwarp_run_hand_over(&qp->run);
-	queue_work(kwarp_wq, &qp->work);
+	if (!kwarp_run_rounds(&qp->run, carry_out_waiting, qp))
+		queue_work(kwarp_wq, &qp->work);
+	else
+		/*
+		 * Wake finish_waiting(). The QP still exists: kwarp_qp_gone() waits for the work
+		 * item, and for the reference of a caller of kwarp_qp_run().
+		 */
+		wake_up_var(&qp->run);
 }
 
 /**
- * kwarp_qp_run - carry out pending actions, unless another context is doing so
+ * kwarp_qp_run - carry out the actions of events
  * @qp: queue pair, referenced by the caller
  *
- * For a QP of a kernel consumer the work item carries them out: the consumer's handlers must not be
- * called while the consumer itself is in a call of a verb
+ * For a QP of a kernel consumer the work item carries the actions out: the consumer's handlers must
+ * not be called while the consumer itself is in a call of a verb
  * (Documentation/infiniband/core_locking.rst).
  *
  * Context: process; no lock of kwarp's held, because this may make upcalls to connection
@@ -413,7 +410,7 @@ static void qp_work(struct work_struct *work)
 {
 	struct kwarp_qp *qp = container_of(work, struct kwarp_qp, work);
 
-	kwarp_fault_late();
+	kwarp_fault_late(qp->ibqp.device);
 	if (kwarp_run_take(&qp->run))
 		run_qp(qp);
 }
@@ -423,6 +420,10 @@ static void qp_timer(struct work_struct *work)
 	struct kwarp_qp *qp = container_of(to_delayed_work(work), struct kwarp_qp, timer);
 
 	switch (kwarp_qp_state(qp)) {
+	case KWARP_QPS_RTS:
+		if (kwarp_engine_peer_closed(&qp->engine))
+			kwarp_qp_event(qp, KWARP_QPE_PEER_FIN);
+		break;
 	case KWARP_QPS_CLOSING:
 		kwarp_qp_event(qp, READ_ONCE(qp->fin_sent) ? KWARP_QPE_DRAINED :
 							    KWARP_QPE_ABORT);
@@ -444,8 +445,7 @@ void kwarp_qp_work_init(struct kwarp_qp *qp)
 }
 
 /*
- * Stop timer and work item of a QP that is being destroyed. Its stream is over, and nobody has a
- * reference to the QP any more. Context: process, may sleep.
+ * Its stream is over, and nobody has a reference to the QP any more. Context: process, may sleep.
  */
 void kwarp_qp_work_cancel(struct kwarp_qp *qp)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Events of a queue pair's stream. An event may change the state of the queue pair, and may need
- * actions, for example to send a Terminate or to flush the queues.
- */
+/* Events of a queue pair's stream. */
 #ifndef KWARP_QP_QP_WORK_H
 #define KWARP_QP_QP_WORK_H
 

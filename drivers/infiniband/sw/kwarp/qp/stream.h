@@ -12,6 +12,7 @@
 #include "../proto/qp_fsm.h"
 
 struct kwarp_dev;
+struct kwarp_ended;
 struct list_head;
 struct kwarp_qp;
 struct socket;
@@ -47,13 +48,13 @@ struct kwarp_stream_ops {
 };
 
 /**
- * kwarp_qp_lookup - find a queue pair by number
+ * kwarp_qp_lookup - find a queue pair by its number
  * @kdev: device
  * @qpn: number
  *
  * Context: any.
- * Return: the QP with a reference, to be dropped with kwarp_qp_put(); NULL if no QP has this
- * number, or if the QP is being destroyed.
+ * Return: the queue pair with a reference for kwarp_qp_put(); NULL: no queue pair has this number,
+ * or it is being destroyed.
  */
 struct kwarp_qp *kwarp_qp_lookup(struct kwarp_dev *kdev, u32 qpn);
 void kwarp_qp_get(struct kwarp_qp *qp);
@@ -61,11 +62,16 @@ void kwarp_qp_put(struct kwarp_qp *qp);
 bool kwarp_qp_may_connect(const struct kwarp_qp *qp);
 struct ib_qp *kwarp_qp_ib(struct kwarp_qp *qp);
 enum kwarp_qp_state kwarp_qp_state(struct kwarp_qp *qp);
+bool kwarp_qp_has_sends(const struct kwarp_qp *qp);
+
+void kwarp_qp_give_up(struct kwarp_qp *qp);
+void kwarp_qp_say_established(struct kwarp_qp *qp);
+void kwarp_qp_tell_no_start(struct kwarp_qp *qp, struct kwarp_ended *rec);
 
 /**
- * kwarp_qp_join - add an endpoint to the users of a QP
+ * kwarp_qp_join - put an endpoint into the queue pair's list
  * @qp: queue pair, referenced by the caller until kwarp_qp_leave()
- * @node: node in the caller's object, which exists until kwarp_qp_leave()
+ * @node: node of the endpoint, which exists until then
  *
  * With this list destroy_qp() finds the endpoints of the QP without a search through all endpoints
  * of the device.
@@ -76,9 +82,9 @@ void kwarp_qp_join(struct kwarp_qp *qp, struct list_head *node);
 void kwarp_qp_leave(struct kwarp_qp *qp, struct list_head *node);
 
 /**
- * kwarp_qp_each_user - call a function for each user of a QP
+ * kwarp_qp_each_user - call a function for each endpoint of a queue pair
  * @qp: queue pair
- * @fn: gets the user's node; called under a spinlock, may only set bits and queue work
+ * @fn: called under a spinlock: may only set bits and queue work
  *
  * Context: process.
  */
@@ -108,20 +114,19 @@ int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 		    const struct kwarp_stream_ops *ops, void *ep);
 
 /**
- * kwarp_qp_close - let a queue pair end its stream
+ * kwarp_qp_abort - let a queue pair end its stream, and flush its requests
  * @qp: queue pair, referenced by the caller
- * @graceful: true: send all posted requests, then a FIN; false: flush the requests at once
  *
  * Context: any.  DOWN follows if a stream is attached.
  */
-void kwarp_qp_close(struct kwarp_qp *qp, bool graceful);
+void kwarp_qp_abort(struct kwarp_qp *qp);
 
 /**
- * kwarp_qp_begin_close - like kwarp_qp_close(), but the caller carries out the actions
+ * kwarp_qp_begin_close - let a queue pair end its stream; the caller calls kwarp_qp_run() next
  * @qp: queue pair, referenced by the caller
- * @graceful: as for kwarp_qp_close()
+ * @graceful: true: send all posted requests, then a FIN; false: flush the requests at once
  *
- * Context: any; the caller calls kwarp_qp_run() next.
+ * Context: any.
  */
 void kwarp_qp_begin_close(struct kwarp_qp *qp, bool graceful);
 void kwarp_qp_run(struct kwarp_qp *qp);

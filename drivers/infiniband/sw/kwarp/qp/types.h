@@ -6,6 +6,7 @@
 #include <linux/completion.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
+#include <linux/sched.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
@@ -17,6 +18,7 @@
 #include "../serial.h"
 #include "stream.h"
 
+struct kwarp_wire;
 struct rdma_user_mmap_entry;
 
 /**
@@ -43,11 +45,7 @@ static inline struct kwarp_srq *to_ksrq(struct ib_srq *ibsrq)
 	return container_of(ibsrq, struct kwarp_srq, ibsrq);
 }
 
-/*
- * Bits of kwarp_qp.pending. All but RETIRED are tasks of the runner: the context that carries out
- * the actions of the QP at the moment. The bits can be set in any context. CM: connection
- * management.
- */
+/* Bits of kwarp_qp.pending, set in any context. All but RETIRED are tasks of the runner. */
 enum kwarp_qp_pending {
 	KWARP_QPP_POLL,		/* process what the socket has received */
 	KWARP_QPP_ESTABLISHED,	/* report the first FPDU to the CM */
@@ -78,10 +76,11 @@ struct kwarp_qp_refs {
  * @ibuc: user context that the QP was created in; NULL: a kernel consumer created the QP
  * @owner: user whose processes may connect the QP
  * @creator: process that may connect the QP even if its user is not @owner; a reference is held
+ * @program: name of that process
  * @srq: shared receive queue, or NULL
- * @map: mmap entry of the queues' rings, if shared with user space; with siw's uABI: mmap entry of
- *	the send ring
- * @rq_map: with siw's uABI: mmap entry of the receive ring
+ * @map: mmap entry of the queues' rings, if shared with user space; with foreign rings: of the one
+ *	for sends
+ * @rq_map: mmap entry of the foreign ring for receives
  * @charge: what the user pays for this object, without rings
  * @cap: sizes of the queues
  * @refs: references to the QP
@@ -103,12 +102,17 @@ struct kwarp_qp_refs {
  * @work: work item that becomes the runner if no other context does
  * @timer: limits the time for draining (sending posted requests), for waiting for the peer's FIN,
  *	and for sending a Terminate
+ * @lost: the connection of the established stream was lost; under @state_lock
  * @fin_sent: the FIN of a graceful close has been sent; set by the runner, cleared by attach
  * @cm: upcalls to connection management; set by attach, NULL again when the end of the stream is
  *	reported; written under @mutex
  * @ep: argument for the upcalls @cm
  * @say_first: @cm wants KWARP_STREAM_ESTABLISHED; set before the first FPDU can come
  * @attr: what query_qp reports
+ * @wiring: serialises modify_qp, as far as it concerns @wire
+ * @wire: what the queue pair is wired to, see cm/wire.c; NULL: it is not wired
+ * @wired: @wire has been set since the last reset; READ_ONCE
+ * @asked_access: the flags of the last modify_qp that had any
  * @access_chosen: the consumer itself has chosen the access flags in @attr; under @state_lock
  *
  * Everything from @kdev to @cap is immutable after create.
@@ -120,6 +124,7 @@ struct kwarp_qp {
 	const struct ib_ucontext *ibuc;
 	kuid_t owner;
 	struct pid *creator;
+	char program[TASK_COMM_LEN];
 	struct kwarp_srq *srq;
 	struct rdma_user_mmap_entry *map;
 	struct rdma_user_mmap_entry *rq_map;
@@ -144,6 +149,7 @@ struct kwarp_qp {
 	atomic_t run;
 	struct work_struct work;
 	struct delayed_work timer;
+	bool lost;
 	bool fin_sent;
 
 	const struct kwarp_stream_ops *cm;
@@ -152,6 +158,11 @@ struct kwarp_qp {
 
 	struct ib_qp_attr attr;
 	bool access_chosen;
+
+	struct mutex wiring;		/* modify_qp */
+	struct kwarp_wire *wire;
+	bool wired;
+	int asked_access;
 };
 
 static inline struct kwarp_qp *to_kqp(struct ib_qp *ibqp)

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Completion queues: entries are added in batches and published once per batch, when the producer
- * index is stored in the ring's header. A consumer that has armed the queue (asked for an event) is
- * notified once, after the next batch that has an entry of the kind that the consumer asked for.
- *
- * kwarp_cq_begin() .. kwarp_cq_end() is one batch under the queue's lock. The consumer is called
- * (kwarp_cq_notify()) after all locks have been dropped. cons is the consumer's index, prod the
- * producer's.
- *
- * Numbers such as 5040-8.1.1-11 name requirements of RFCs, see Documentation/conformance.
+ * Completion queues: entries are added in batches. A program sees an entry as soon as its phase is
+ * stored (rdma/kwarp-abi.h), a kernel consumer when the batch ends. A consumer that has armed the
+ * queue (asked for an event) is notified once, at the end of the next batch that has an entry of
+ * the kind that the consumer asked for.
  */
 #include "cq.h"
 
@@ -16,14 +11,18 @@
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/timekeeping.h>
 #include <linux/wait_bit.h>
 
+#include "../door.h"
+#include "../fault.h"
 #include "../limits.h"
 #include "../trace.h"
-#include "siw_ring.h"
+#include "../wq.h"
 #include "wqe.h"
 
-/* Begin a batch. Context: any. Return: the interrupt flags for kwarp_cq_end(). */
+/* Context: any. Return: the interrupt flags for kwarp_cq_end(). */
 unsigned long kwarp_cq_begin(struct kwarp_cq *cq)
 	__acquires(&cq->lock)
 {
@@ -33,34 +32,71 @@ unsigned long kwarp_cq_begin(struct kwarp_cq *cq)
 	return irqflags;
 }
 
-/* Write an entry at cq->prod. Return: false: the ring is full of entries not polled yet. */
-static bool cq_put(struct kwarp_cq *cq, const struct kwarp_cqe *cqe)
+static u16 entry_phase(const struct kwarp_ring *ring, u32 index)
 {
-	if (cq->siw)
-		return kwarp_siw_push(cq->siw, cq->prod, cqe);
+	return index & kwarp_ring_size(ring) ? KWARP_CQE_ODD : KWARP_CQE_EVEN;
+}
+
+static void write_entry(const struct kwarp_ring *ring, u32 index, const struct kwarp_cqe *cqe,
+			u64 timestamp)
+{
+	struct kwarp_cqe *slot = kwarp_ring_slot(ring, index);
+	u16 flags = cqe->flags & ~(KWARP_CQE_EVEN | KWARP_CQE_ODD);
+
+	memcpy(slot, cqe, offsetof(struct kwarp_cqe, flags));
+	slot->timestamp = timestamp;
+	/* Pairs with the program's acquire load of the flags, after which it reads the entry. */
+	smp_store_release(&slot->flags, flags | entry_phase(ring, index));
+}
+
+/*
+ * Look at the consumer's index, which is in a cache line that each poll writes, only if the queue
+ * seems to be full without it.
+ */
+static bool cq_full(struct kwarp_cq *cq)
+{
+	if (cq->prod - cq->cons <= cq->ring.mask)
+		return false;
 	/*
 	 * User space writes cons: a wrong value can only make this queue lose entries. The acquire
 	 * pairs with the consumer's release of cons after it has read the slots.
 	 */
-	if (cq->prod - smp_load_acquire(&cq->ring.hdr->cons) > cq->ring.mask)
+	cq->cons = smp_load_acquire(&cq->ring.hdr->cons);
+	return cq->prod - cq->cons > cq->ring.mask;
+}
+
+/* 0: the program wants none */
+static u64 cq_time(const struct kwarp_cq *cq)
+{
+	switch (cq->stamp) {
+	case KWARP_CQ_STAMP_RAW:
+		return ktime_get_raw_ns() + cq->stamp_offset;
+	case KWARP_CQ_STAMP_REAL:
+		return ktime_get_real_ns();
+	default:
+		return 0;
+	}
+}
+
+/* Return: false: the ring is full of entries not polled yet. */
+static bool cq_put(struct kwarp_cq *cq, const struct kwarp_cqe *cqe)
+{
+	if (cq->foreign)
+		return cq->foreign->ops->push(cq->foreign, cq->prod, cqe);
+	if (cq_full(cq))
 		return false;
-	*(struct kwarp_cqe *)kwarp_ring_slot(&cq->ring, cq->prod) = *cqe;
+	write_entry(&cq->ring, cq->prod, cqe, cq_time(cq));
 	return true;
 }
 
-/**
- * kwarp_cq_add - append a completion
- * @cq: between kwarp_cq_begin() and kwarp_cq_end()
- * @cqe: entry
- * @qp: QP of the request that has completed; used only for kernel consumers
- *
+/*
  * If the ring is full the entry is lost, which is fatal for the QPs on this queue and for no other
  * (5040-8.1.1-11), unless the program has created the queue with IGNORE_OVERRUN.
  */
 void kwarp_cq_add(struct kwarp_cq *cq, const struct kwarp_cqe *cqe, struct ib_qp *qp)
 {
 	lockdep_assert_held(&cq->lock);
-	trace_kwarp_complete(cqe);
+	trace_kwarp_complete(cq->ibcq.device, cqe);
 	if (!cq_put(cq, cqe)) {
 		WRITE_ONCE(cq->overflow, !cq->ignore_overrun);
 		return;
@@ -70,11 +106,12 @@ void kwarp_cq_add(struct kwarp_cq *cq, const struct kwarp_cqe *cqe, struct ib_qp
 	if (cqe->status != KWARP_WC_SUCCESS || cqe->flags & KWARP_CQE_SOLICITED)
 		cq->solicited = true;
 	cq->prod++;
+	cq->added = true;
 }
 
 static bool cq_armed(struct kwarp_cq *cq)
 {
-	u32 *arm = cq->siw ? kwarp_siw_arm(cq->siw) : &cq->ring.hdr->arm;
+	u32 *arm = cq->foreign ? cq->foreign->arm : &cq->ring.hdr->arm;
 	u32 want = READ_ONCE(*arm);
 
 	if (!(want & KWARP_CQ_ARM_NEXT) &&
@@ -83,22 +120,14 @@ static bool cq_armed(struct kwarp_cq *cq)
 	return xchg(arm, 0);
 }
 
-/**
- * kwarp_cq_end - publish a batch
- * @cq: queue, locked by kwarp_cq_begin()
- * @irqflags: what kwarp_cq_begin() returned
- *
- * Return: what kwarp_cq_notify() has to do, 0 for nothing.
- */
+/* Return: what kwarp_cq_notify() has to do, 0 for nothing. */
 u32 kwarp_cq_end(struct kwarp_cq *cq, unsigned long irqflags)
 	__releases(&cq->lock)
 {
-	bool published = cq->prod != cq->ring.hdr->prod;
 	u32 todo = 0;
 
-	/* Pairs with the consumer's acquire load of prod: the consumer then sees the entries. */
-	smp_store_release(&cq->ring.hdr->prod, cq->prod);
-	if (published) {
+	if (cq->added) {
+		WRITE_ONCE(cq->ring.hdr->prod, cq->prod);
 		/*
 		 * Pairs with the consumer's barrier between arming and polling again: either
 		 * cq_armed() sees the arming, or the consumer sees the entries.
@@ -107,6 +136,7 @@ u32 kwarp_cq_end(struct kwarp_cq *cq, unsigned long irqflags)
 		if (cq_armed(cq))
 			todo |= KWARP_CQ_RAISE;
 		cq->solicited = false;
+		cq->added = false;
 	}
 	if (READ_ONCE(cq->overflow) && !cq->reported) {
 		cq->reported = true;
@@ -117,19 +147,44 @@ u32 kwarp_cq_end(struct kwarp_cq *cq, unsigned long irqflags)
 	return todo;
 }
 
+static void raise_late(struct work_struct *work)
+{
+	kwarp_cq_notify(container_of(to_delayed_work(work), struct kwarp_cq, late), KWARP_CQ_LATE);
+}
+
+/* Faults about an event: it comes twice, or later.  Return: not now. */
+static noinline __cold bool is_late(struct kwarp_cq *cq)
+{
+	u32 ms = kwarp_fault(KWARP_FAULT_EVENT_LATE, cq->ibcq.device, 0, cq->creator);
+
+	if (ms)
+		queue_delayed_work(kwarp_wq, &cq->late, msecs_to_jiffies(ms));
+	else if (kwarp_fault(KWARP_FAULT_EVENT_TWICE, cq->ibcq.device, 0, cq->creator))
+		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
+	return ms;
+}
+
+static noinline __cold void report_lost(struct kwarp_cq *cq)
+{
+	struct ib_event event = {
+		.device = cq->ibcq.device,
+		.element.cq = &cq->ibcq,
+		.event = IB_EVENT_CQ_ERR,
+	};
+
+	if (cq->ibcq.event_handler)
+		cq->ibcq.event_handler(&event, cq->ibcq.cq_context);
+}
+
 static void call_consumer(struct kwarp_cq *cq, u32 todo)
 {
-	if (todo & KWARP_CQ_LOST && cq->ibcq.event_handler) {
-		struct ib_event event = {
-			.device = cq->ibcq.device,
-			.element.cq = &cq->ibcq,
-			.event = IB_EVENT_CQ_ERR,
-		};
-
-		cq->ibcq.event_handler(&event, cq->ibcq.cq_context);
-	}
-	if (todo & KWARP_CQ_RAISE && cq->ibcq.comp_handler)
-		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
+	if (unlikely(todo & KWARP_CQ_LOST))
+		report_lost(cq);
+	if (!(todo & (KWARP_CQ_RAISE | KWARP_CQ_LATE)) || !cq->ibcq.comp_handler)
+		return;
+	if (kwarp_faults_on() && todo == KWARP_CQ_RAISE && is_late(cq))
+		return;
+	cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
 }
 
 static void cq_tell(struct tasklet_struct *tell)
@@ -137,24 +192,19 @@ static void cq_tell(struct tasklet_struct *tell)
 	struct kwarp_cq *cq = container_of(tell, struct kwarp_cq, tell);
 
 	call_consumer(cq, atomic_xchg(&cq->later, 0));
-	WRITE_ONCE(cq->told, cq->told + 1);
-	/* Pairs with the barrier in wait_var_event(): the waiter sees the new told, or is woken. */
+	WRITE_ONCE(cq->tell_runs, cq->tell_runs + 1);
+	/* Pairs with the barrier in wait_var_event(): the waiter sees the value, or is woken. */
 	smp_mb();
-	wake_up_var(&cq->told);
+	wake_up_var(&cq->tell_runs);
 }
 
-/**
- * kwarp_cq_notify - call the consumer's handlers
- * @cq: queue
- * @todo: what kwarp_cq_end() returned
- *
+/*
  * A tasklet calls the handlers of a kernel consumer. The handlers may take a lock that the consumer
  * holds, with bottom halves off, while it calls a verb; a tasklet does not run before bottom halves
  * are on again. A tasklet also does not run on two CPUs at once
  * (Documentation/infiniband/core_locking.rst). A workqueue that runs in softirq (WQ_BH) is no
- * alternative: the oldest supported kernel does not have it.
- *
- * Context: any but hard interrupt, no lock of kwarp's held.
+ * alternative: the oldest supported kernel does not have it. Context: any but hard interrupt, no
+ * lock of kwarp's held.
  */
 void kwarp_cq_notify(struct kwarp_cq *cq, u32 todo)
 {
@@ -174,51 +224,58 @@ void kwarp_cq_notify(struct kwarp_cq *cq, u32 todo)
 	local_bh_enable();
 }
 
-/* Initialize the locks and the tasklet of a zeroed @cq. */
 void kwarp_cq_init(struct kwarp_cq *cq)
 {
 	spin_lock_init(&cq->lock);
 	mutex_init(&cq->resize);
 	tasklet_setup(&cq->tell, cq_tell);
+	INIT_DELAYED_WORK(&cq->late, raise_late);
 }
 
 /*
- * @told: value of cq->told, the number of finished runs of the tasklet, at an earlier time. Return:
- * true: if a run was scheduled at that time, it has begun or finished since then.
+ * @runs: value of cq->tell_runs, the number of finished runs of the tasklet, at an earlier time.
+ * Return: true: if a run was scheduled at that time, it has begun or finished since then.
  */
-static bool is_told(struct kwarp_cq *cq, u32 told)
+static bool has_run_since(struct kwarp_cq *cq, u32 runs)
 {
 	/*
-	 * Two more finished runs are needed: the first of them may have begun before @told was
+	 * Two more finished runs are needed: the first of them may have begun before @runs was
 	 * read, and then only the second is the run that was scheduled.
 	 */
-	return !test_bit(TASKLET_STATE_SCHED, &cq->tell.state) || READ_ONCE(cq->told) - told >= 2;
+	return !test_bit(TASKLET_STATE_SCHED, &cq->tell.state) ||
+	       READ_ONCE(cq->tell_runs) - runs >= 2;
 }
 
-/**
- * kwarp_cq_settle - wait until the consumer's handlers have been called for all earlier events
- * @cq: queue
- *
+/*
  * New events may come all the time, so this function does not insist that no run of the tasklet is
  * scheduled any more: two finished runs are enough.
- *
- * Context: process, no lock held that a consumer's handler takes.
  */
+static void settle_tell(struct kwarp_cq *cq)
+{
+	u32 runs = READ_ONCE(cq->tell_runs);
+
+	wait_var_event(&cq->tell_runs, has_run_since(cq, runs));
+	tasklet_unlock_wait(&cq->tell);
+}
+
+/* Context: process, no lock held that a consumer's handler takes. */
 void kwarp_cq_settle(struct kwarp_cq *cq)
 {
-	u32 told = READ_ONCE(cq->told);
+	KWARP_DOOR(kwarp_cq_settle, cq);
 
 	might_sleep();
 	if (!cq->qp)
 		return;
-	wait_var_event(&cq->told, is_told(cq, told));
-	tasklet_unlock_wait(&cq->tell);
+	settle_tell(cq);
+	/*
+	 * An event that a fault has delayed comes now: the consumer does not expect one after its
+	 * queue pairs are gone, and ib_free_cq() has cancelled its work before it calls the driver.
+	 */
+	flush_delayed_work(&cq->late);
+	settle_tell(cq);
 }
 
-/*
- * Return: how often the program has polled; the program itself counts its polls, in the ring's
- * header. Context: any.
- */
+/* The program itself counts its polls, in the ring's header. Context: any. */
 u32 kwarp_cq_polls(const struct kwarp_cq *cq)
 {
 	u32 polls;
@@ -244,6 +301,7 @@ static const enum ib_wc_status wc_status[KWARP_WC_MAX] = {
 	[KWARP_WC_MW_BIND_ERR]		= IB_WC_MW_BIND_ERR,
 	[KWARP_WC_FATAL_ERR]		= IB_WC_FATAL_ERR,
 	[KWARP_WC_GENERAL_ERR]		= IB_WC_GENERAL_ERR,
+	[KWARP_WC_RETRY_EXC_ERR]	= IB_WC_RETRY_EXC_ERR,
 };
 
 static enum ib_wc_opcode wc_opcode(u8 opcode)
@@ -251,6 +309,7 @@ static enum ib_wc_opcode wc_opcode(u8 opcode)
 	switch (opcode) {
 	case KWARP_WC_RECV:
 	case KWARP_WC_RECV_INV:
+	case KWARP_WC_RECV_SEND_IMM:
 		return IB_WC_RECV;
 	case KWARP_WC_RECV_IMM:
 		return IB_WC_RECV_RDMA_WITH_IMM;
@@ -267,12 +326,13 @@ static void fill_wc(struct ib_wc *wc, const struct kwarp_cqe *cqe, struct ib_qp 
 						  IB_WC_GENERAL_ERR;
 	wc->opcode = wc_opcode(cqe->opcode);
 	wc->byte_len = cqe->byte_len;
-	wc->vendor_err = cqe->vendor_err;
 	wc->qp = qp;
-	if (cqe->opcode == KWARP_WC_RECV_INV) {
+	if (cqe->status != KWARP_WC_SUCCESS) {
+		wc->vendor_err = cqe->vendor_err;
+	} else if (cqe->opcode == KWARP_WC_RECV_INV) {
 		wc->wc_flags = IB_WC_WITH_INVALIDATE;
 		wc->ex.invalidate_rkey = cqe->inv_stag;
-	} else if (cqe->opcode == KWARP_WC_RECV_IMM) {
+	} else if (cqe->opcode == KWARP_WC_RECV_IMM || cqe->opcode == KWARP_WC_RECV_SEND_IMM) {
 		wc->wc_flags = IB_WC_WITH_IMM;
 		wc->ex.imm_data = (__force __be32)cqe->imm;
 	}
@@ -338,44 +398,44 @@ static u32 first_entry(const struct kwarp_cq *cq)
 	return cq->prod - cons > cq->ring.mask + 1 ? cq->prod : cons;
 }
 
-/* Do the entries that are not polled fit into @ring? */
 static bool entries_fit(const struct kwarp_cq *cq, const struct kwarp_ring *ring)
 {
 	return cq->prod - first_entry(cq) <= ring->mask + 1;
 }
 
-/* Copy entries [@from, @to) to @ring. The entry with index @base gets index 0 there. */
-static void copy_entries(struct kwarp_cq *cq, struct kwarp_ring *ring, u32 base, u32 from,
-			 u32 to, bool may_sleep)
+/* The copies get the phase that is right for the size of @ring. */
+static void copy_entries(struct kwarp_cq *cq, struct kwarp_ring *ring, u32 from, u32 to,
+			 bool may_sleep)
 {
+	struct kwarp_cqe cqe;
+
 	for (; from != to; from++) {
 		/* An entry that is polled meanwhile may be overwritten; nobody reads its copy. */
-		data_race(*(struct kwarp_cqe *)kwarp_ring_slot(ring, from - base) =
-			  *(struct kwarp_cqe *)kwarp_ring_slot(&cq->ring, from));
+		data_race(cqe = *(struct kwarp_cqe *)kwarp_ring_slot(&cq->ring, from));
+		write_entry(ring, from, &cqe, cqe.timestamp);
 		if (may_sleep && !(from % KWARP_IRQ_OFF_BATCH))
 			cond_resched();
 	}
 }
 
 /* Use @ring, which has all entries, from now on, and return the old ring in @ring. */
-static void use_ring(struct kwarp_cq *cq, struct kwarp_ring *ring, u32 base, bool polled)
+static void use_ring(struct kwarp_cq *cq, struct kwarp_ring *ring)
 {
 	struct kwarp_ring old = cq->ring;
 
 	lockdep_assert_held(&cq->lock);
-	if (polled)
-		kwarp_ring_set_flags(&old, READ_ONCE(old.hdr->flags) | KWARP_RING_MOVED);
+	kwarp_ring_set_flags(&old, READ_ONCE(old.hdr->flags) | KWARP_RING_MOVED);
 	/*
 	 * Pairs with the provider's barrier between its stores to cons or arm and its look at the
 	 * flag: either the values are read here, or the provider stores them in the new ring, too.
 	 */
 	smp_mb();
-	ring->hdr->prod = cq->prod - base;
-	ring->hdr->cons = first_entry(cq) - base;
+	cq->cons = first_entry(cq);
+	ring->hdr->prod = cq->prod;
+	ring->hdr->cons = cq->cons;
 	ring->hdr->arm = READ_ONCE(old.hdr->arm);
 	ring->hdr->polls = READ_ONCE(old.hdr->polls);
 	ring->hdr->flags = cq->reported ? KWARP_RING_ERROR : 0;
-	cq->prod -= base;
 	cq->ring.entries = ring->entries;
 	cq->ring.len = ring->len;
 	cq->ring.mask = ring->mask;
@@ -389,24 +449,22 @@ static void use_ring(struct kwarp_cq *cq, struct kwarp_ring *ring, u32 base, boo
  * @cq: queue of a user process
  * @ring: new ring; on success the old ring is returned here, and the caller frees it after a grace
  *	period, because kwarp_cq_polls() may still read its header
- * @polled: the process may poll and arm during the call, and indices stay the same; otherwise the
- *	first unpolled entry gets index 0
  *
- * Most entries are copied without the lock: no slot is written again until the process advances
- * cons.  At most KWARP_IRQ_OFF_BATCH entries are copied under the lock, with interrupts off.
+ * The process may poll and arm during the call, and indices stay the same. Most entries are copied
+ * without the lock: no slot is written again until the process advances cons. At most
+ * KWARP_IRQ_OFF_BATCH entries are copied under the lock, with interrupts off.
  *
  * Context: process; cq->resize held.
  * Return: 0; -EINVAL: the entries do not fit, and the queue keeps its ring.
  */
-int kwarp_cq_replace(struct kwarp_cq *cq, struct kwarp_ring *ring, bool polled)
+int kwarp_cq_replace(struct kwarp_cq *cq, struct kwarp_ring *ring)
 {
-	u32 base, done, end;
+	u32 done, end;
 	bool fits;
 
 	lockdep_assert_held(&cq->resize);
 	spin_lock_irq(&cq->lock);
 	done = first_entry(cq);
-	base = polled ? 0 : done;
 	/*
 	 * Entries that are added while others are copied are copied, too.  This ends, because
 	 * adding an entry takes longer than copying one.
@@ -414,31 +472,26 @@ int kwarp_cq_replace(struct kwarp_cq *cq, struct kwarp_ring *ring, bool polled)
 	while ((fits = entries_fit(cq, ring)) && cq->prod - done > KWARP_IRQ_OFF_BATCH) {
 		end = cq->prod;
 		spin_unlock_irq(&cq->lock);
-		copy_entries(cq, ring, base, done, end, true);
+		copy_entries(cq, ring, done, end, true);
 		done = end;
 		spin_lock_irq(&cq->lock);
 	}
 	if (fits) {
-		copy_entries(cq, ring, base, done, cq->prod, false);
-		use_ring(cq, ring, base, polled);
+		copy_entries(cq, ring, done, cq->prod, false);
+		use_ring(cq, ring);
 	}
 	spin_unlock_irq(&cq->lock);
 	return fits ? 0 : -EINVAL;
 }
 
-/**
- * kwarp_cq_forget_qp - remove the entries of a queue pair that is being destroyed
- * @cq: queue; if it belongs to user space, nothing is done
- * @qp: queue pair, which adds no entries any more
- *
+/*
  * The lock is dropped after every KWARP_IRQ_OFF_BATCH entries, to enable interrupts. Entries that
  * are polled or added while the lock is free do not matter: new entries belong to other queue
- * pairs.
- *
- * Context: process.
+ * pairs. Context: process.
  */
 void kwarp_cq_forget_qp(struct kwarp_cq *cq, struct ib_qp *qp)
 {
+	KWARP_DOOR(kwarp_cq_forget_qp, cq, qp);
 	u32 at, end, n;
 
 	if (!cq->qp)

@@ -6,7 +6,6 @@
 #include "rq.h"
 #include "sq.h"
 
-/* Return: total length of the elements. */
 static u64 copy_sgl(struct kwarp_sge *dst, const struct ib_sge *src, int n)
 {
 	u64 len = 0;
@@ -40,7 +39,7 @@ static int copy_inline(struct kwarp_sqe *e, const struct ib_send_wr *wr, u32 roo
 	return 0;
 }
 
-/* Return: the KWARP_WR_* of @ib_wr; KWARP_WR_MAX: kernel consumers may not post @ib_wr. */
+/* KWARP_WR_MAX: kernel consumers may not post @ib_wr. */
 static u8 opcode_of(enum ib_wr_opcode ib_wr)
 {
 	u8 op;
@@ -110,15 +109,9 @@ static int fill_sqe(struct kwarp_sq *sq, struct kwarp_sqe *e,
 	return 0;
 }
 
-/**
- * kwarp_sq_post - append a chain of send requests
- * @sq: queue of a kernel consumer
- * @wr: chain
- * @bad: result on failure: the first request that was not posted
- *
- * Context: any.
- * Return: 0; -ENOMEM: the queue is full; -EINVAL: a request is not valid. The requests before @bad
- * have been posted.
+/*
+ * Context: any. Return: 0; -ENOMEM: the queue is full; -EINVAL: a request is not valid. The
+ * requests before @bad have been posted.
  */
 int kwarp_sq_post(struct kwarp_sq *sq, const struct ib_send_wr *wr,
 		  const struct ib_send_wr **bad)
@@ -131,7 +124,7 @@ int kwarp_sq_post(struct kwarp_sq *sq, const struct ib_send_wr *wr,
 		/* Pairs with kwarp_ring_release(): the slots before cons are free. */
 		u32 used = sq->posted - smp_load_acquire(&sq->ring.hdr->cons);
 
-		ret = used >= sq->max_wr ? -ENOMEM :
+		ret = used >= kwarp_ring_size(&sq->ring) ? -ENOMEM :
 		      fill_sqe(sq, kwarp_ring_slot(&sq->ring, sq->posted), wr);
 		if (ret) {
 			*bad = wr;
@@ -158,7 +151,7 @@ int kwarp_rq_post(struct kwarp_rq *rq, const struct ib_recv_wr *wr,
 		u32 used = rq->posted - smp_load_acquire(&rq->ring.hdr->cons);
 		struct kwarp_rqe *e = kwarp_ring_slot(&rq->ring, rq->posted);
 
-		if (used >= rq->max_wr)
+		if (used >= kwarp_ring_size(&rq->ring))
 			ret = -ENOMEM;
 		else if (wr->num_sge < 0 || wr->num_sge > rq->max_sge)
 			ret = -EINVAL;

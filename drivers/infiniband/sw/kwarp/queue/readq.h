@@ -6,13 +6,10 @@
  *
  * Each queue is a ring with one producer and one consumer in different contexts. The ring has at
  * least as many entries as the negotiated depth. It needs no lock: the producer stores @tail with
- * release, the consumer stores @head with release. Transmit runner: the context that sends for a
- * stream at the moment.
+ * release, the consumer stores @head with release.
  *
  *   outbound: the transmit runner adds, the receive path (socket lock) removes
  *   inbound:  the receive path adds, the transmit runner removes
- *
- * Numbers such as 7306-5.2-3 name requirements of RFCs, see Documentation/conformance.
  */
 #ifndef KWARP_QUEUE_READQ_H
 #define KWARP_QUEUE_READQ_H
@@ -22,6 +19,7 @@
 #include <linux/types.h>
 
 #include "../proto/atomic.h"
+#include "../proto/ddp.h"
 
 /**
  * struct kwarp_oread - outbound request
@@ -45,40 +43,33 @@ struct kwarp_oread {
 	u32 left;
 };
 
-/**
- * struct kwarp_iread - inbound request
- * @atomic: true: an Atomic Request, in @req; false: a Read Request, in the fields after @req
- * @req: the atomic operation
- * @sink_stag: STag of the peer's buffer, repeated in the response
- * @sink_to: offset in the peer's buffer, repeated in the response
- * @src_stag: STag of this end's buffer
- * @src_to: offset in this end's buffer
- * @size: octets to read
- * @raw_ddp: DDP header as received; a Terminate message repeats it if the request fails
+/* Octets of an untagged DDP header before queue number, MSN and MO. */
+#define KWARP_IREAD_RAW		6
+
+/*
+ * @atomic: an Atomic Request, in @req; false: a Read Request, in the fields after @req. @raw: the
+ * first octets of the DDP header as received, see kwarp_iread_ddp(). A queue has up to 256 entries.
  */
 struct kwarp_iread {
-	bool atomic;
-	u8 raw_ddp[KWARP_DDP_UNTAGGED_LEN];
 	union {
 		struct kwarp_atomic_req req;
 		struct {
-			u32 sink_stag;
 			u64 sink_to;
-			u32 src_stag;
 			u64 src_to;
+			u32 sink_stag;
+			u32 src_stag;
 			u32 size;
 		};
 	};
+	u8 raw[KWARP_IREAD_RAW];
+	bool atomic;
 };
 
-/**
- * struct kwarp_readq - ring of outbound or of inbound requests
- * @head: index of the first entry in use; written by the consumer
- * @tail: index of the first free entry; written by the producer
- * @depth: negotiated limit for the entries in use, at most @mask + 1
- * @mask: number of entries allocated - 1
- * @o: entries of an outbound queue
- * @i: entries of an inbound queue
+static_assert(sizeof(struct kwarp_iread) == 64);
+
+/*
+ * @head: written by the consumer. @tail: first free entry; written by the producer. @depth:
+ * negotiated limit for the entries in use, at most @mask + 1.
  */
 struct kwarp_readq {
 	u32 head;
@@ -136,9 +127,18 @@ static inline struct kwarp_iread *kwarp_iread_tail(struct kwarp_readq *q)
 }
 
 /*
- * Return: the unanswered outbound request with this sequence number, or NULL. Context: the queue's
- * consumer.
+ * The DDP header of the oldest inbound request as it was received: a Terminate repeats it if the
+ * request fails. Each message on the queue of Read Requests has an entry, and MSNs begin with 1.
  */
+static inline void kwarp_iread_ddp(const struct kwarp_readq *q, u8 ddp[KWARP_DDP_UNTAGGED_LEN])
+{
+	const struct kwarp_ddp_hdr hdr = { .qn = KWARP_QN_RREQ, .msn = q->head + 1 };
+
+	kwarp_ddp_encode(ddp, &hdr);
+	memcpy(ddp, q->i[q->head & q->mask].raw, KWARP_IREAD_RAW);
+}
+
+/* Context: the queue's consumer. */
 static inline struct kwarp_oread *kwarp_oread_find(struct kwarp_readq *q, u32 msn)
 {
 	/* Pairs with kwarp_readq_push(): the entries before tail are complete. */
@@ -150,30 +150,31 @@ static inline struct kwarp_oread *kwarp_oread_find(struct kwarp_readq *q, u32 ms
 	return NULL;
 }
 
-/* Allocate a queue before the stream starts; a depth of 0 is allowed. Context: process. */
+static inline u32 kwarp_readq_entries(u32 depth)
+{
+	return roundup_pow_of_two(max(depth, 1U));
+}
+
+/* A depth of 0 is allowed. The memory is charged to the memory cgroup of the current task. */
 static inline int kwarp_readq_init(struct kwarp_readq *q, u32 depth, size_t entry)
 {
-	u32 n = roundup_pow_of_two(max(depth, 1U));
+	u32 n = kwarp_readq_entries(depth);
 
 	q->head = 0;
 	q->tail = 0;
 	q->depth = depth;
 	q->mask = n - 1;
-	q->o = kcalloc(n, entry, GFP_KERNEL);
+	/* kv: for the largest depth it is several pages, which a startup must not wait for. */
+	q->o = kvcalloc(n, entry, GFP_KERNEL_ACCOUNT);
 	return q->o ? 0 : -ENOMEM;
 }
 
 static inline void kwarp_readq_fini(struct kwarp_readq *q)
 {
-	kfree(q->o);
+	kvfree(q->o);
 	q->o = NULL;
 }
 
-/**
- * struct kwarp_readqs - both Read queues of a stream, allocated before it begins
- * @out: requests of this end that wait for the peer's response
- * @in: requests of the peer that wait for this end's response
- */
 struct kwarp_readqs {
 	struct kwarp_readq out;
 	struct kwarp_readq in;
@@ -183,6 +184,13 @@ static inline void kwarp_readqs_fini(struct kwarp_readqs *qs)
 {
 	kwarp_readq_fini(&qs->in);
 	kwarp_readq_fini(&qs->out);
+}
+
+/* Return: the most octets that queues of these depths hold. */
+static inline size_t kwarp_readqs_cost(u32 ord, u32 ird)
+{
+	return kmalloc_size_roundup(kwarp_readq_entries(ord) * sizeof(struct kwarp_oread)) +
+	       kmalloc_size_roundup(kwarp_readq_entries(ird) * sizeof(struct kwarp_iread));
 }
 
 static inline int kwarp_readqs_init(struct kwarp_readqs *qs, u32 ord, u32 ird)

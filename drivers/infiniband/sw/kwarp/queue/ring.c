@@ -10,20 +10,21 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-static_assert(sizeof(struct kwarp_ring_hdr) <= KWARP_RING_ENTRIES_OFFSET);
+static_assert(sizeof(struct kwarp_ring_hdr) == KWARP_RING_ENTRIES_OFFSET);
+static_assert(offsetof(struct kwarp_ring_hdr, cons) == 64);
+static_assert(offsetof(struct kwarp_ring_hdr, flags) == 128);
+static_assert(offsetof(struct kwarp_ring_hdr, arm) == 192);
 static_assert(KWARP_RING_ENTRIES_OFFSET % L1_CACHE_BYTES == 0);
 static_assert(sizeof(struct kwarp_sqe) == 48);
 static_assert(sizeof(struct kwarp_rqe) == 16);
 static_assert(sizeof(struct kwarp_cqe) == 32);
+/* Stored last, after all octets before it. */
+static_assert(offsetofend(struct kwarp_cqe, flags) == sizeof(struct kwarp_cqe));
 
-/**
- * kwarp_ring_memory - allocate memory that can be mapped to user space
- * @len: octets
- * @user: true: charge the memory to the memory cgroup of the current task; false for a kernel
- *	consumer, which may allocate while any task is running
- *
- * Context: process, may sleep.
- * Return: whole pages, zeroed, for remap_vmalloc_range() and vfree(); NULL: out of memory.
+/*
+ * Return: whole pages, zeroed, for remap_vmalloc_range() and vfree(). Not vmalloc_user(), which
+ * cannot charge the memory cgroup of the current task: with @user the pages are charged; a kernel
+ * consumer may allocate while any task is running.
  */
 void *kwarp_ring_memory(size_t len, bool user)
 {
@@ -57,13 +58,7 @@ u64 kwarp_ring_cost(size_t len)
 	return (PAGE_ALIGN(len) >> PAGE_SHIFT) * (PAGE_SIZE + sizeof(struct page *));
 }
 
-/**
- * kwarp_ring_octets - size of a ring's memory
- * @entries: number of entries; rounded up to a power of two
- * @stride: octets per entry
- *
- * Return: octets, rounded up so that another ring may begin after them; 0: overflow.
- */
+/* Return: octets, rounded up so that another ring may begin after them; 0: overflow. */
 size_t kwarp_ring_octets(u32 entries, u32 stride)
 {
 	size_t len;
@@ -77,14 +72,7 @@ size_t kwarp_ring_octets(u32 entries, u32 stride)
 	return ALIGN(len, L1_CACHE_BYTES);
 }
 
-/**
- * kwarp_ring_place - make a ring in memory that the caller has allocated
- * @ring: uninitialised
- * @mem: zeroed memory, as many octets as kwarp_ring_octets() returns; the caller has checked that
- *	this is not 0 (overflow)
- * @entries: number of entries; rounded up to a power of two
- * @stride: octets per entry
- */
+/* @mem: zeroed, as many octets as kwarp_ring_octets() returns, which is not 0 (overflow). */
 void kwarp_ring_place(struct kwarp_ring *ring, void *mem, u32 entries, u32 stride)
 {
 	ring->hdr = mem;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * A ring: a header (rdma/kwarp-abi.h) and entries of fixed size. prod is the producer's index in
- * the header, cons the consumer's. A poster is a program, or a kernel consumer, that posts work
- * requests.
+ * the header, cons the consumer's.
  *
- * The layout is the same for user space (mapped) and kernel consumers (not mapped).
- * User space can write to the whole ring at any time.  So the kernel keeps its own indices, reads
- * prod (cons of a CQ) once and validates the value, and copies an entry before it uses it.
+ * The layout is the same for user space (mapped) and kernel consumers (not mapped). User space can
+ * write to the whole ring at any time. So the kernel keeps its own indices, reads prod (cons of a
+ * CQ) once and validates the value, and copies an entry before it uses it.
  */
 #ifndef KWARP_QUEUE_RING_H
 #define KWARP_QUEUE_RING_H
@@ -55,17 +54,7 @@ static inline void *kwarp_ring_slot(const struct kwarp_ring *ring, u32 index)
 	return ring->entries + (size_t)(index & ring->mask) * ring->stride;
 }
 
-/**
- * kwarp_ring_pending - count the entries that are posted and not taken yet
- * @ring: a send or receive ring
- * @next: index of the first entry that is not taken
- * @count: result: number of entries
- *
- * The acquire pairs with the poster's release store of prod, so the entries' contents
- * are visible.
- *
- * Return: false if user space has written an impossible index.
- */
+/* Return: false if user space has written an impossible index. */
 static inline bool kwarp_ring_pending(const struct kwarp_ring *ring, u32 next, u32 *count)
 {
 	/* Pairs with the poster's release store of prod. */
@@ -73,7 +62,6 @@ static inline bool kwarp_ring_pending(const struct kwarp_ring *ring, u32 next, u
 	return *count <= ring->mask + 1;
 }
 
-/* Tell the poster that slots before @cons are free. */
 static inline void kwarp_ring_release(const struct kwarp_ring *ring, u32 cons)
 {
 	/* Pairs with the poster's acquire load of cons. */
@@ -82,8 +70,11 @@ static inline void kwarp_ring_release(const struct kwarp_ring *ring, u32 cons)
 
 static inline void kwarp_ring_set_flags(const struct kwarp_ring *ring, u32 flags)
 {
-	/* The kernel writes flags from one context at a time; programs only read them. */
-	WRITE_ONCE(ring->hdr->flags, flags);
+	/*
+	 * The kernel writes flags from one context at a time; programs only read them. A poll that
+	 * sees KWARP_RING_ERROR also sees the entries before the lost one.
+	 */
+	smp_store_release(&ring->hdr->flags, flags);
 }
 
 #endif /* KWARP_QUEUE_RING_H */

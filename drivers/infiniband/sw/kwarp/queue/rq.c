@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * The receive queue: entries are taken in posting order, or flushed (completed with an error).
- *
- * A corrupt index is one that cannot be right; user space can write any number. The receives of a
- * program that uses libsiw, the provider of siw, are moved from libsiw's ring into the queue's own
- * ring (siw_ring.h) before they are taken.
- */
+/* The receive queue: entries are taken in posting order, or flushed (completed with an error). */
 #include "rq.h"
 
 #include <linux/sched.h>
 
+#include "../door.h"
 #include "../limits.h"
 
-/*
- * Allocate the ring. The caller has set rq->user and rq->ring.charge.account. Context: process.
- * Return: 0, -ENOMEM.
- */
+/* The caller has set rq->user and rq->ring.charge.account. */
 int kwarp_rq_init(struct kwarp_rq *rq, u32 entries, u32 stride)
 {
 	spin_lock_init(&rq->lock);
@@ -24,8 +16,7 @@ int kwarp_rq_init(struct kwarp_rq *rq, u32 entries, u32 stride)
 }
 
 /*
- * Like kwarp_rq_init(), but the ring is in the memory that the ring @first of a send queue has left
- * for it (kwarp_ring.tail).
+ * The ring is in the memory that the ring @first of a send queue has left for it (kwarp_ring.tail).
  */
 void kwarp_rq_init_in_tail(struct kwarp_rq *rq, const struct kwarp_ring *first, u32 entries,
 			   u32 stride)
@@ -35,29 +26,32 @@ void kwarp_rq_init_in_tail(struct kwarp_rq *rq, const struct kwarp_ring *first, 
 	kwarp_ring_place(&rq->ring, (u8 *)first->hdr + first->len, entries, stride);
 }
 
-/*
- * Count the entries of the queue's own ring that are posted and not taken: @n. If there are none,
- * first move receives from libsiw's ring. Return: false: corrupt index.
- */
+/* If none is pending, first move receives from the foreign ring. Return: false: corrupt index. */
 static bool recvs_pending(struct kwarp_rq *rq, u32 *n)
 {
 	bool ok = kwarp_ring_pending(&rq->ring, rq->next, n);
 
 	lockdep_assert_held(&rq->lock);
-	if (!rq->siw || *n)
+	if (!rq->foreign || *n)
 		return ok;
-	*n = kwarp_siw_pull_recvs(rq->siw, &rq->ring, kwarp_ring_size(&rq->ring));
+	*n = rq->foreign->ops->pull(rq->foreign, &rq->ring, kwarp_ring_size(&rq->ring));
 	return true;
+}
+
+/* Are there more than @n entries that have not been moved? */
+static bool has_unmoved(const struct kwarp_rq *rq, u32 n)
+{
+	return rq->foreign && rq->foreign->ops->posted(rq->foreign, n);
 }
 
 /*
  * One of the @n entries in the queue's own ring is being taken. Will fewer entries be left than the
- * SRQ limit? Entries that are still in libsiw's ring count as left.
+ * SRQ limit? Entries that are still in the foreign ring count as left.
  */
 static bool below_limit(const struct kwarp_rq *rq, u32 n)
 {
 	return rq->limit && n - 1 < rq->limit &&
-	       !(rq->siw && kwarp_siw_posted(rq->siw, rq->limit - n));
+	       !has_unmoved(rq, rq->limit - n);
 }
 
 /**
@@ -98,10 +92,6 @@ enum kwarp_take kwarp_rq_take(struct kwarp_rq *rq, struct kwarp_rwqe *rwqe,
 	return ret;
 }
 
-/*
- * Find the entries that are posted and not taken: @n entries from @next on. Return: 0; -EINVAL:
- * corrupt index.
- */
 static int rq_posted(struct kwarp_rq *rq, u32 *next, u32 *n)
 {
 	bool ok;
@@ -114,9 +104,8 @@ static int rq_posted(struct kwarp_rq *rq, u32 *next, u32 *n)
 }
 
 /*
- * Copy the @n entries from index @next on to the new @ring, with the same indices. No lock is
- * needed: no other context knows @ring yet, and the program posts nothing during the call, so the
- * entries in rq->ring do not change.
+ * No lock is needed: no other context knows @ring yet, and the program posts nothing during the
+ * call, so the entries in rq->ring do not change.
  */
 static void rq_copy(const struct kwarp_rq *rq, struct kwarp_ring *ring, u32 next, u32 n)
 {
@@ -133,8 +122,6 @@ static void rq_exchange(struct kwarp_rq *rq, struct kwarp_ring *ring, u32 prod, 
 	ring->hdr->prod = prod;
 	kwarp_ring_release(ring, rq->next);
 	swap(rq->ring, *ring);
-	/* query_srq reads max_wr without the lock. */
-	WRITE_ONCE(rq->max_wr, kwarp_ring_size(&rq->ring));
 	if (limit)
 		rq->limit = *limit;
 }
@@ -175,9 +162,9 @@ int kwarp_rq_replace(struct kwarp_rq *rq, struct kwarp_ring *ring, const u32 *li
 	return ret;
 }
 
-/* Flush up to KWARP_IRQ_OFF_BATCH receives. Return: true: there are more. */
+/* Return: true: there are more. */
 static bool flush_some(struct kwarp_rq *rq, struct kwarp_cq *cq, struct ib_qp *qp,
-		       u16 vendor_err)
+		       u32 vendor_err)
 {
 	u32 n, todo, budget = KWARP_IRQ_OFF_BATCH;
 	unsigned long cqflags;
@@ -197,19 +184,19 @@ static bool flush_some(struct kwarp_rq *rq, struct kwarp_cq *cq, struct ib_qp *q
 			.opcode = KWARP_WC_RECV,
 		};
 
+		/* First: the program sees the completion at once, and may post into the slot. */
+		kwarp_ring_release(&rq->ring, rq->next + 1);
 		kwarp_cq_add(cq, &cqe, qp);
 	}
-	kwarp_ring_release(&rq->ring, rq->next);
-	more = rq->siw && kwarp_siw_posted(rq->siw, 0);
+	more = has_unmoved(rq, 0);
 	todo = kwarp_cq_end(cq, cqflags);
 	spin_unlock_bh(&rq->lock);
 	kwarp_cq_notify(cq, todo);
 	return n || more;
 }
 
-/* Complete every posted receive with a flush error.  Context: process. */
 void kwarp_rq_flush(struct kwarp_rq *rq, struct kwarp_cq *cq, struct ib_qp *qp,
-		    u16 vendor_err)
+		    u32 vendor_err)
 {
 	/*
 	 * Limit the number of iterations to what a full ring needs: a program that keeps posting
@@ -217,22 +204,21 @@ void kwarp_rq_flush(struct kwarp_rq *rq, struct kwarp_cq *cq, struct ib_qp *qp,
 	 */
 	u32 rounds = 1 + kwarp_ring_size(&rq->ring) / KWARP_IRQ_OFF_BATCH;
 
-	if (rq->siw)
-		rounds += kwarp_siw_rounds(rq->siw, &rq->ring);
+	if (rq->foreign)
+		rounds += kwarp_foreign_rounds(rq->foreign, &rq->ring);
 	while (flush_some(rq, cq, qp, vendor_err) && --rounds)
 		cond_resched();
 }
 
-/*
- * Empty the queue, for modify to RESET. No other context takes or posts receives during the call.
- */
+/* No other context takes or posts receives during the call. */
 void kwarp_rq_reset(struct kwarp_rq *rq)
 {
+	KWARP_DOOR(kwarp_rq_reset, rq);
 	rq->next = 0;
 	rq->posted = 0;
 	rq->ring.hdr->prod = 0;
-	if (rq->siw)
-		kwarp_siw_forget(rq->siw);
+	if (rq->foreign)
+		rq->foreign->ops->forget(rq->foreign);
 	kwarp_ring_release(&rq->ring, 0);
 	kwarp_ring_set_flags(&rq->ring, 0);
 }

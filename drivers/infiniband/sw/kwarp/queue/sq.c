@@ -1,25 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * The send queue: entries are taken, completed in order, or flushed (completed with an error).
- *
- * Transmit runner: the context that sends for a stream at the moment. The requests of a program
- * that uses libsiw, the provider of siw, are moved from libsiw's ring into the queue's own ring
- * (siw_ring.h). A corrupt index is one that cannot be right; user space can write any number.
- *
- * Numbers such as 5040-5.4-10 name requirements of RFCs, see Documentation/conformance.
- */
+/* The send queue: entries are taken, completed in order, or flushed (completed with an error). */
 #include "sq.h"
 
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 
+#include "../door.h"
 #include "../limits.h"
 
 /*
- * Allocate the ring and sq->done. The caller has set sq->user, sq->ring.tail and
- * sq->ring.charge.account. Context: process. Return: 0, -ENOMEM.
+ * A call completes at most this number of times KWARP_IRQ_OFF_BATCH requests: its caller may hold
+ * the socket's spinlock.
  */
+#define RETIRE_ROUNDS	16
+
+/* The caller has set sq->user, sq->ring.tail and sq->ring.charge.account. */
 int kwarp_sq_init(struct kwarp_sq *sq, u32 entries, u32 stride)
 {
 	int ret = kwarp_ring_init(&sq->ring, entries, stride, sq->user);
@@ -41,85 +37,79 @@ int kwarp_sq_init(struct kwarp_sq *sq, u32 entries, u32 stride)
 	return 0;
 }
 
-/*
- * Move some of libsiw's requests into the queue's own ring, as far as there is room.
- * Context: transmit runner. Return: number of requests moved.
- */
-static u32 pull_sends(struct kwarp_sq *sq)
+/* Return: index before which slots, and their sq->done[], may be used again. Context: any. */
+static u32 sq_retired(const struct kwarp_sq *sq)
 {
-	u32 used = sq->ring.hdr->prod - READ_ONCE(sq->retired);
-
-	return kwarp_siw_pull_sends(sq->siw, &sq->ring, kwarp_ring_size(&sq->ring) - used);
+	/* Pairs with retire_to(). */
+	return smp_load_acquire(&sq->retired);
 }
 
-/*
- * Count the entries of the queue's own ring that are posted and not taken: @n. If there are none,
- * first move requests from libsiw's ring. Context: transmit runner. Return: false: corrupt index.
- */
+/* Context: transmit runner. */
+static u32 pull_sends(struct kwarp_sq *sq)
+{
+	u32 used = sq->ring.hdr->prod - sq_retired(sq);
+
+	return sq->foreign->ops->pull(sq->foreign, &sq->ring, kwarp_ring_size(&sq->ring) - used);
+}
+
+/* If none is pending, first move requests from the foreign ring. Return: false: corrupt index. */
 static bool sends_pending(struct kwarp_sq *sq, u32 *n)
 {
 	bool ok = kwarp_ring_pending(&sq->ring, sq->next, n);
 
-	if (!sq->siw || *n)
+	if (!sq->foreign || *n)
 		return ok;
 	*n = pull_sends(sq);
 	return true;
 }
 
-/*
- * Has libsiw posted requests that have not been moved into the queue's own ring?
- * Context: transmit runner; in others the answer is only a hint.
- */
+/* Context: transmit runner; in others the answer is only a hint. */
 bool kwarp_sq_has_unmoved(const struct kwarp_sq *sq)
 {
-	return sq->siw && kwarp_siw_posted(sq->siw, 0);
+	KWARP_DOOR(kwarp_sq_has_unmoved, sq);
+	return sq->foreign && sq->foreign->ops->posted(sq->foreign, 0);
 }
 
 /*
- * Return: index after the newest posted request in the queue's own ring. First some of libsiw's
- * requests are moved there, as far as there is room. Context: transmit runner.
+ * Return: index after the newest posted request in the queue's own ring. First some requests
+ * are moved there from the foreign ring, as far as there is room. Context: transmit runner.
  */
 u32 kwarp_sq_posted(struct kwarp_sq *sq)
 {
-	if (sq->siw)
+	if (sq->foreign)
 		pull_sends(sq);
 	return READ_ONCE(sq->ring.hdr->prod);
 }
 
 /*
- * Like kwarp_sq_posted(), but first move as many of libsiw's requests as there is room for, not
- * only some. Context: transmit runner, process.
+ * Like kwarp_sq_posted(), but first move as many requests as there is room for, not only some.
+ * Context: transmit runner, process.
  */
 u32 kwarp_sq_posted_all(struct kwarp_sq *sq)
 {
-	while (sq->siw && pull_sends(sq))
+	while (sq->foreign && pull_sends(sq))
 		cond_resched();
 	return kwarp_sq_posted(sq);
 }
 
-/**
- * kwarp_sq_tell - set the flags that programs and kernel consumers look at when they post
- * @sq: queue
- * @flags: KWARP_RING_*
- *
+/*
  * After KWARP_RING_NEED_KICK has been set (a post must ring the doorbell), the caller must check
  * kwarp_sq_posted(), and kwarp_sq_has_unmoved(): requests may have been posted before the flag was
- * visible, and libsiw's requests may not have fit into the ring.
- *
- * Context: transmit runner.
+ * visible, and those in a foreign ring may not have fit into the queue's own. Context: transmit
+ * runner.
  */
 void kwarp_sq_tell(struct kwarp_sq *sq, u32 flags)
 {
 	if (READ_ONCE(sq->ring.hdr->flags) == flags)
 		return;
 	kwarp_ring_set_flags(&sq->ring, flags);
-	if (sq->siw && flags & KWARP_RING_NEED_KICK)
-		kwarp_siw_sleep(sq->siw);
+	if (sq->foreign && flags & KWARP_RING_NEED_KICK)
+		sq->foreign->ops->sleep(sq->foreign);
 	/* Pairs with the barrier of each post between storing prod and reading flags. */
 	smp_mb();
 }
 
-/* Have all posted requests been taken?  A corrupt index counts as a posted request. */
+/* A corrupt index counts as a posted request. */
 bool kwarp_sq_empty(const struct kwarp_sq *sq)
 {
 	u32 n;
@@ -129,9 +119,8 @@ bool kwarp_sq_empty(const struct kwarp_sq *sq)
 }
 
 /*
- * Copy the next entry without taking it. The result may be KWARP_TAKE_NONE although
- * kwarp_sq_empty() is false: libsiw has posted more requests than fit into the queue's own ring,
- * and they wait until earlier requests complete.
+ * The result may be KWARP_TAKE_NONE although kwarp_sq_empty() is false: a foreign ring has more
+ * requests than fit into the queue's own ring, and they wait until earlier requests complete.
  *
  * Context: transmit runner.
  */
@@ -144,35 +133,31 @@ enum kwarp_take kwarp_sq_peek(struct kwarp_sq *sq, struct kwarp_wqe *wqe)
 	if (!n)
 		return KWARP_TAKE_NONE;
 	/* The program has posted into a slot whose request has not completed. */
-	if (sq->next - READ_ONCE(sq->retired) > sq->ring.mask)
+	if (sq->next - sq_retired(sq) > sq->ring.mask)
 		return KWARP_TAKE_CORRUPT;
 	if (!kwarp_wqe_load(wqe, kwarp_ring_slot(&sq->ring, sq->next),
 			    sq->ring.stride, sq->user) ||
-	    (wqe->rule->rfc7306 && !sq->rfc7306))
+	    (wqe->rule->rfc7306 && !sq->rfc7306) || (wqe->rule->send_imm && !sq->send_imm))
 		return KWARP_TAKE_BAD;
 	return KWARP_TAKE_OK;
 }
 
-/* Return: the opcode for a completion. A refused entry may have any number: report it as a Send. */
+/* A refused entry may have any number: report it as a Send. */
 static u8 known_opcode(u8 opcode)
 {
 	return opcode < KWARP_WR_MAX ? opcode : KWARP_WR_SEND;
 }
 
-/**
- * kwarp_sq_take - take the entry that kwarp_sq_peek() has copied
- * @sq: queue
- * @wqe: the copy
- *
- * Context: transmit runner.
- * Return: the entry's index, for kwarp_sq_sent(), _answered() and _failed().
+/*
+ * Context: transmit runner. Return: the entry's index, for kwarp_sq_sent(), _answered() and
+ * _failed().
  */
 u32 kwarp_sq_take(struct kwarp_sq *sq, const struct kwarp_wqe *wqe)
 {
 	struct kwarp_sq_done *d = &sq->done[sq->next & sq->ring.mask];
 
 	/*
-	 * No lock is needed: retire_some() does not look at entries from sq->sent on, and a flush
+	 * No lock is needed: retire_end() does not look at entries from sq->sent on, and a flush
 	 * is made by the transmit runner, too.
 	 */
 	d->id = wqe->e.id;
@@ -187,7 +172,18 @@ u32 kwarp_sq_take(struct kwarp_sq *sq, const struct kwarp_wqe *wqe)
 	return sq->next - 1;
 }
 
-static void add_cqe(struct kwarp_sq *sq, const struct kwarp_sq_done *d)
+static void retire_to(struct kwarp_sq *sq, u32 at)
+{
+	/* Pairs with sq_retired(): sq->done[] of these requests has been read. */
+	smp_store_release(&sq->retired, at);
+	kwarp_ring_release(&sq->ring, at);
+}
+
+/*
+ * The program sees the completion at once, and may then post into the slot, so the slot is given
+ * back first.
+ */
+static void add_cqe(struct kwarp_sq *sq, u32 at, const struct kwarp_sq_done *d)
 {
 	struct kwarp_cqe cqe = {
 		.id = d->id,
@@ -198,98 +194,124 @@ static void add_cqe(struct kwarp_sq *sq, const struct kwarp_sq_done *d)
 		.opcode = d->opcode,
 	};
 
+	retire_to(sq, at + 1);
 	kwarp_cq_add(sq->cq, &cqe, sq->ibqp);
 }
 
-/*
- * Complete up to KWARP_IRQ_OFF_BATCH of the requests before sq->sent, in order, and stop before the
- * first that waits for its response. @todo: result: what kwarp_cq_notify() has to do. Return: true:
- * more can complete now.
- */
-static bool retire_some(struct kwarp_sq *sq, u32 *todo)
+static bool has_cqe(const struct kwarp_sq_done *d)
 {
-	const u32 from = sq->retired;
-	unsigned long cqflags;
-	bool more = false;
-	u32 at = from;
+	return d->signaled || d->status != KWARP_WC_SUCCESS;
+}
 
-	lockdep_assert_held(&sq->lock);
-	cqflags = kwarp_cq_begin(sq->cq);
-	for (; at != sq->sent; at++) {
+/*
+ * Return: index after the requests that can complete now, at most KWARP_IRQ_OFF_BATCH of those
+ * before sq->sent; they complete in order, so the first that waits for its response is the end.
+ * @cqes: result: one of them has a completion.
+ */
+static u32 retire_end(const struct kwarp_sq *sq, bool *cqes)
+{
+	const u32 end = sq->retired + min_t(u32, sq->sent - sq->retired, KWARP_IRQ_OFF_BATCH);
+	u32 at;
+
+	*cqes = false;
+	for (at = sq->retired; at != end; at++) {
 		const struct kwarp_sq_done *d = &sq->done[at & sq->ring.mask];
 
 		if (d->awaits)
 			break;
-		more = at - from == KWARP_IRQ_OFF_BATCH;
-		if (more)
-			break;
-		if (d->signaled || d->status != KWARP_WC_SUCCESS)
-			add_cqe(sq, d);
+		*cqes |= has_cqe(d);
 	}
-	/* WRITE_ONCE: kwarp_sq_peek() reads sq->retired without the lock. */
-	WRITE_ONCE(sq->retired, at);
-	kwarp_ring_release(&sq->ring, at);
-	*todo = kwarp_cq_end(sq->cq, cqflags);
-	return more;
+	return at;
 }
 
-/* Complete all requests that can complete now, and drop the lock. */
-static void retire_unlock(struct kwarp_sq *sq)
+static u32 add_cqes(struct kwarp_sq *sq, u32 end)
+{
+	unsigned long cqflags = kwarp_cq_begin(sq->cq);
+	u32 at;
+
+	for (at = sq->retired; at != end; at++) {
+		const struct kwarp_sq_done *d = &sq->done[at & sq->ring.mask];
+
+		if (has_cqe(d))
+			add_cqe(sq, at, d);
+	}
+	return kwarp_cq_end(sq->cq, cqflags);
+}
+
+/*
+ * The CQ is not touched if none of the requests has a completion: other queue pairs may be using
+ * it. Return: true: more may complete now.
+ */
+static bool retire_some(struct kwarp_sq *sq, u32 *todo)
+{
+	const u32 from = sq->retired;
+	bool cqes;
+	u32 end;
+
+	lockdep_assert_held(&sq->lock);
+	end = retire_end(sq, &cqes);
+	*todo = cqes ? add_cqes(sq, end) : 0;
+	retire_to(sq, end);
+	return end - from == KWARP_IRQ_OFF_BATCH;
+}
+
+/* Return: true: more may complete now. */
+static bool retire_unlock(struct kwarp_sq *sq)
 	__releases(&sq->lock)
 {
+	u32 rounds = RETIRE_ROUNDS, todo;
 	bool more;
-	u32 todo;
 
 	for (;;) {
 		more = retire_some(sq, &todo);
+		WRITE_ONCE(sq->behind, more);
 		spin_unlock_bh(&sq->lock);
 		kwarp_cq_notify(sq->cq, todo);
-		if (!more)
-			return;
+		if (!more || !--rounds)
+			return more;
 		spin_lock_bh(&sq->lock);
 	}
 }
 
 /*
  * To be called when TCP has taken all octets of the requests before @end, and those of them that
- * send nothing have been carried out. Context: any but hard interrupt.
+ * send nothing have been carried out. Context: any but hard interrupt. Return: true: the caller has
+ * to see that kwarp_sq_retire() is called.
  */
-void kwarp_sq_sent(struct kwarp_sq *sq, u32 end)
+bool kwarp_sq_sent(struct kwarp_sq *sq, u32 end)
 {
 	spin_lock_bh(&sq->lock);
 	if ((s32)(end - sq->sent) <= 0) {
 		spin_unlock_bh(&sq->lock);
-		return;
+		return false;
 	}
 	sq->sent = end;
-	retire_unlock(sq);
+	return retire_unlock(sq);
 }
 
-/*
- * To be called when the response to the request at @index is complete. Context: any but hard
- * interrupt.
- */
-void kwarp_sq_answered(struct kwarp_sq *sq, u32 index)
+/* To be called when the response to the request at @index is complete. As kwarp_sq_sent(). */
+bool kwarp_sq_answered(struct kwarp_sq *sq, u32 index)
 {
 	spin_lock_bh(&sq->lock);
 	sq->done[index & sq->ring.mask].awaits = false;
-	retire_unlock(sq);
+	return retire_unlock(sq);
 }
 
-/**
- * kwarp_sq_failed - set the error status of a taken request
- * @sq: queue
- * @index: what kwarp_sq_take() returned
- * @status: for the completion
- * @vendor_err: for the completion, see struct kwarp_cqe
- *
+/* Complete what an earlier call has left. As kwarp_sq_sent(). */
+bool kwarp_sq_retire(struct kwarp_sq *sq)
+{
+	spin_lock_bh(&sq->lock);
+	return retire_unlock(sq);
+}
+
+/*
  * This function only stores the status. The completion is added later, at the latest by the flush
- * that follows every error.
- * Context: any but hard interrupt.
+ * that follows every error. Context: any but hard interrupt.
  */
 void kwarp_sq_failed(struct kwarp_sq *sq, u32 index, enum kwarp_wc_status status,
-		     u16 vendor_err)
+		     u32 vendor_err)
 {
+	KWARP_DOOR(kwarp_sq_failed, sq, index, status, vendor_err);
 	struct kwarp_sq_done *d = &sq->done[index & sq->ring.mask];
 
 	spin_lock_bh(&sq->lock);
@@ -298,7 +320,7 @@ void kwarp_sq_failed(struct kwarp_sq *sq, u32 index, enum kwarp_wc_status status
 	spin_unlock_bh(&sq->lock);
 }
 
-static void flush_taken(struct kwarp_sq *sq, u16 vendor_err, u32 *budget)
+static void flush_taken(struct kwarp_sq *sq, u32 vendor_err, u32 *budget)
 {
 	u32 at = sq->retired;
 
@@ -310,14 +332,14 @@ static void flush_taken(struct kwarp_sq *sq, u16 vendor_err, u32 *budget)
 			d->status = KWARP_WC_FLUSH_ERR;
 			d->vendor_err = vendor_err;
 		}
-		if (d->signaled || d->status != KWARP_WC_SUCCESS)
-			add_cqe(sq, d);
+		if (has_cqe(d))
+			add_cqe(sq, at, d);
 	}
-	WRITE_ONCE(sq->retired, at);
+	retire_to(sq, at);
 }
 
-/* Take the next entry without sending it. @d: result: its completion, with a flush error. */
-static void refuse_next(struct kwarp_sq *sq, struct kwarp_sq_done *d, u16 vendor_err)
+/* @d: result: its completion, with a flush error */
+static void refuse_next(struct kwarp_sq *sq, struct kwarp_sq_done *d, u32 vendor_err)
 {
 	struct kwarp_sqe e;
 
@@ -333,7 +355,7 @@ static void refuse_next(struct kwarp_sq *sq, struct kwarp_sq_done *d, u16 vendor
 	WRITE_ONCE(sq->next, sq->next + 1);
 }
 
-static void flush_posted(struct kwarp_sq *sq, u16 vendor_err, u32 *budget)
+static void flush_posted(struct kwarp_sq *sq, u32 vendor_err, u32 *budget)
 {
 	struct kwarp_sq_done d;
 	u32 n;
@@ -343,14 +365,14 @@ static void flush_posted(struct kwarp_sq *sq, u16 vendor_err, u32 *budget)
 		n = 0;
 	for (; n && *budget; n--, --*budget) {
 		refuse_next(sq, &d, vendor_err);
-		add_cqe(sq, &d);
+		add_cqe(sq, sq->next - 1, &d);
 	}
 	sq->sent = sq->next;
-	WRITE_ONCE(sq->retired, sq->next);
+	retire_to(sq, sq->next);
 }
 
-/* Flush up to KWARP_IRQ_OFF_BATCH requests. Return: true: there may be more. */
-static bool flush_some(struct kwarp_sq *sq, u16 vendor_err)
+/* Return: true: there may be more. */
+static bool flush_some(struct kwarp_sq *sq, u32 vendor_err)
 {
 	u32 budget = KWARP_IRQ_OFF_BATCH, todo;
 	unsigned long cqflags;
@@ -360,25 +382,19 @@ static bool flush_some(struct kwarp_sq *sq, u16 vendor_err)
 	flush_taken(sq, vendor_err, &budget);
 	if (budget)
 		flush_posted(sq, vendor_err, &budget);
-	kwarp_ring_release(&sq->ring, sq->retired);
 	todo = kwarp_cq_end(sq->cq, cqflags);
 	spin_unlock_bh(&sq->lock);
 	kwarp_cq_notify(sq->cq, todo);
 	return !budget || kwarp_sq_has_unmoved(sq);
 }
 
-/**
- * kwarp_sq_flush - complete all requests that have been posted
- * @sq: queue
- * @vendor_err: value for the completions with a flush error, see struct kwarp_cqe
- *
+/*
  * Requests that TCP has taken complete with success, except Reads and atomic operations without a
  * response; a failed request keeps its status; all others get a flush error (5040-5.4-10,
- * 5041-6.2.2-5). The function may be called again, for requests that were posted later.
- *
- * Context: process; the transmit runner.
+ * 5041-6.2.2-5). The function may be called again, for requests that were posted later. Context:
+ * process; the transmit runner.
  */
-void kwarp_sq_flush(struct kwarp_sq *sq, u16 vendor_err)
+void kwarp_sq_flush(struct kwarp_sq *sq, u32 vendor_err)
 {
 	/*
 	 * Limit the number of iterations to what full rings need: a program that keeps posting must
@@ -386,25 +402,19 @@ void kwarp_sq_flush(struct kwarp_sq *sq, u16 vendor_err)
 	 */
 	u32 rounds = 1 + 2 * kwarp_ring_size(&sq->ring) / KWARP_IRQ_OFF_BATCH;
 
-	if (sq->siw)
-		rounds += kwarp_siw_rounds(sq->siw, &sq->ring);
+	if (sq->foreign)
+		rounds += kwarp_foreign_rounds(sq->foreign, &sq->ring);
 	while (flush_some(sq, vendor_err) && --rounds)
 		cond_resched();
 }
 
-/**
- * kwarp_sq_flush_late - flush requests that were posted after the begin of a graceful close
- * @sq: queue
- * @vendor_err: value for the completions with a flush error, see struct kwarp_cqe
- *
+/*
  * See 5041-6.2.1-3. The stream still exists, and earlier Reads and atomic operations complete
  * first, when they are answered. The function does nothing as long as TCP has not accepted every
- * request that kwarp_sq_take() has taken.
- *
- * Context: transmit runner.
- * Return: true: there are more requests that can be flushed now.
+ * request that kwarp_sq_take() has taken. Context: transmit runner. Return: true: there are more
+ * requests that can be flushed now.
  */
-bool kwarp_sq_flush_late(struct kwarp_sq *sq, u16 vendor_err)
+bool kwarp_sq_flush_late(struct kwarp_sq *sq, u32 vendor_err)
 {
 	u32 n, room, i;
 	bool more;
@@ -424,22 +434,21 @@ bool kwarp_sq_flush_late(struct kwarp_sq *sq, u16 vendor_err)
 	for (i = 0; i < n; i++)
 		refuse_next(sq, &sq->done[sq->next & sq->ring.mask], vendor_err);
 	sq->sent += n;
-	retire_unlock(sq);
-	return more;
+	return retire_unlock(sq) || more;
 }
 
-/*
- * Empty the queue, for modify to RESET. No other context takes or posts requests during the call.
- */
+/* No other context takes or posts requests during the call. */
 void kwarp_sq_reset(struct kwarp_sq *sq)
 {
+	KWARP_DOOR(kwarp_sq_reset, sq);
 	sq->next = 0;
 	sq->sent = 0;
 	sq->retired = 0;
+	sq->behind = false;
 	sq->posted = 0;
 	sq->ring.hdr->prod = 0;
-	if (sq->siw)
-		kwarp_siw_forget(sq->siw);
+	if (sq->foreign)
+		sq->foreign->ops->forget(sq->foreign);
 	kwarp_ring_release(&sq->ring, 0);
 	kwarp_ring_set_flags(&sq->ring, KWARP_RING_NEED_KICK);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The send queue. The transmit runner (the context that sends for a stream at the moment) takes
- * requests in order. They complete in order, too, even if the response to a Read or atomic
- * operation comes after later requests have been sent (5040-5.5-22, see Documentation/conformance).
+ * The send queue. Requests complete in order, even if the response to a Read or atomic operation
+ * comes after later requests have been sent (5040-5.5-22, see Documentation/conformance).
  */
 #ifndef KWARP_QUEUE_SQ_H
 #define KWARP_QUEUE_SQ_H
@@ -11,7 +10,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "cq.h"
-#include "siw_ring.h"
+#include "foreign.h"
 #include "wqe.h"
 
 /**
@@ -27,7 +26,7 @@
 struct kwarp_sq_done {
 	u64 id;
 	u32 byte_len;
-	u16 vendor_err;
+	u32 vendor_err;
 	u8 opcode;
 	u8 status;
 	bool signaled;
@@ -37,16 +36,15 @@ struct kwarp_sq_done {
 /**
  * struct kwarp_sq - send queue
  * @ring: the entries, perhaps shared with user space; immutable
- * @siw: libsiw's send ring, if the program uses siw's uABI through libsiw: requests are moved from
- *	it to @ring, which is not shared then; NULL: none; pointer immutable, contents owned by the
- *	transmit runner
+ * @foreign: ring from which requests are moved to @ring, which is not shared then; NULL: none;
+ *	pointer immutable, contents owned by the transmit runner
  * @done: an element for each slot of @ring; pointer immutable
  * @cq: completion queue of the requests; immutable
  * @ibqp: the queue pair; immutable
  * @sig_all: every request is signaled; immutable
  * @user: user space posts, not a kernel consumer; immutable
  * @rfc7306: requests of RFC 7306 (atomic operations, immediate data) may be posted; immutable
- * @max_wr: number of entries that the consumer may have posted at a time; immutable
+ * @send_imm: the stream may carry Sends with immediate data; written by the transmit runner
  * @next: index of the first entry not yet taken; written by the transmit runner, READ_ONCE
  *	elsewhere
  * @lock: protects @sent, @retired and the contents of @done (elements from @sent on: also written
@@ -55,25 +53,27 @@ struct kwarp_sq_done {
  * @sent: TCP has taken all octets of the requests before this index; those of them that send
  *	nothing have been carried out, and flushed ones count, too
  * @retired: the requests before this index have completed
+ * @behind: more requests may complete: kwarp_sq_retire() is to be called; written under @lock
  * @post_lock: kernel consumers: serialises posting
  * @posted: kernel consumers: index of the next entry to write, under @post_lock
  */
 struct kwarp_sq {
 	struct kwarp_ring ring;
-	struct kwarp_siw_wq *siw;
+	struct kwarp_foreign_ring *foreign;
 	struct kwarp_sq_done *done;
 	struct kwarp_cq *cq;
 	struct ib_qp *ibqp;
 	bool sig_all;
 	bool user;
 	bool rfc7306;
-	u32 max_wr;
+	bool send_imm;
 
 	u32 next;
 
-	spinlock_t lock;		/* sent, retired, done[] */
+	spinlock_t lock;		/* sent, retired, behind, done[] */
 	u32 sent;
 	u32 retired;
+	bool behind;
 
 	spinlock_t post_lock;		/* posted */
 	u32 posted;
@@ -94,12 +94,13 @@ u32 kwarp_sq_posted_all(struct kwarp_sq *sq);
 void kwarp_sq_tell(struct kwarp_sq *sq, u32 flags);
 bool kwarp_sq_has_unmoved(const struct kwarp_sq *sq);
 bool kwarp_sq_empty(const struct kwarp_sq *sq);
-void kwarp_sq_sent(struct kwarp_sq *sq, u32 end);
-void kwarp_sq_answered(struct kwarp_sq *sq, u32 index);
+bool kwarp_sq_sent(struct kwarp_sq *sq, u32 end);
+bool kwarp_sq_answered(struct kwarp_sq *sq, u32 index);
+bool kwarp_sq_retire(struct kwarp_sq *sq);
 void kwarp_sq_failed(struct kwarp_sq *sq, u32 index, enum kwarp_wc_status status,
-		     u16 vendor_err);
-void kwarp_sq_flush(struct kwarp_sq *sq, u16 vendor_err);
-bool kwarp_sq_flush_late(struct kwarp_sq *sq, u16 vendor_err);
+		     u32 vendor_err);
+void kwarp_sq_flush(struct kwarp_sq *sq, u32 vendor_err);
+bool kwarp_sq_flush_late(struct kwarp_sq *sq, u32 vendor_err);
 void kwarp_sq_reset(struct kwarp_sq *sq);
 
 /* post.c */

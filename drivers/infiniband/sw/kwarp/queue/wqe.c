@@ -2,8 +2,6 @@
 /*
  * Work requests are copied from rings, and the copies are validated: user space may write to a ring
  * at any time.
- *
- * Numbers such as 5040-5.2.2-10 name requirements of RFCs, see Documentation/conformance.
  */
 #include "wqe.h"
 
@@ -60,6 +58,11 @@ static const struct kwarp_wr_rule rules[KWARP_WR_MAX + 1] = {
 	[KWARP_WR_CMP_SWAP]  = { .user = true, .kernel = true, .atomic = true, .awaits = true,
 				 .rfc7306 = true, .max_sge = 1,
 				 .ib_wr = IB_WR_ATOMIC_CMP_AND_SWP, .ib_wc = IB_WC_COMP_SWAP },
+	/* Kernel consumers are not wired: they connect with rdma_cm. */
+	[KWARP_WR_SEND_IMM]  = { .user = true, .inlined = true, .send_imm = true,
+				 .max_sge = KWARP_MAX_SGE,
+				 .op = { KWARP_OP_SEND_IMM, KWARP_OP_SEND_SE_IMM },
+				 .ib_wc = IB_WC_SEND },
 	[KWARP_WR_MAX]       = { .ib_wc = IB_WC_SEND },
 };
 
@@ -91,16 +94,7 @@ static u64 sgl_len(const struct kwarp_sge *sge, u32 n)
 	return sum;
 }
 
-/**
- * kwarp_wqe_load - copy a send entry and validate the copy
- * @wqe: result; @wqe->e.id and @wqe->rule are valid even on failure
- * @slot: entry in the ring
- * @stride: octets per entry
- * @user: the ring belongs to user space
- *
- * Context: any.
- * Return: false: the entry is not valid.
- */
+/* @wqe->e.id and @wqe->rule are valid even on failure. */
 bool kwarp_wqe_load(struct kwarp_wqe *wqe, const void *slot, u32 stride, bool user)
 {
 	u32 room = stride - sizeof(wqe->e);
@@ -135,10 +129,7 @@ bool kwarp_wqe_load(struct kwarp_wqe *wqe, const void *slot, u32 stride, bool us
 	return !wqe->rule->atomic || len == sizeof(u64);	/* eight octets: 7306-D-7 */
 }
 
-/*
- * Copy a receive entry and validate the copy. Return: false: the entry is not valid; @rwqe->id is
- * set in any case.
- */
+/* @rwqe->id is set in any case. */
 bool kwarp_rwqe_load(struct kwarp_rwqe *rwqe, const void *slot, u32 stride)
 {
 	struct kwarp_rqe e;

@@ -21,6 +21,7 @@
  * @imm: Immediate Data follows the payload
  * @atomic: the request is an atomic operation
  * @awaits: the request completes when the peer's response has come: a Read or an atomic operation
+ * @send_imm: a Send with immediate data, only between wired queue pairs
  * @rfc7306: the request may be posted only if RFC 7306 is in force for the queue pair
  * @local: the request sends nothing
  * @max_sge: limit for the elements of the scatter/gather list
@@ -36,6 +37,7 @@ struct kwarp_wr_rule {
 	bool remote;
 	bool inv;
 	bool imm;
+	bool send_imm;
 	bool atomic;
 	bool awaits;
 	bool rfc7306;
@@ -46,13 +48,9 @@ struct kwarp_wr_rule {
 	u8 ib_wc;
 };
 
-/**
- * struct kwarp_wqe - send work request, private copy
- * @rule: rule of the opcode
- * @e: fixed part of the entry
- * @sge: scatter/gather list, if e.flags has no KWARP_WR_INLINE
- * @data: payload, if e.flags has KWARP_WR_INLINE
- * @len: octets in the elements of @sge, or in @data
+/*
+ * @sge: scatter/gather list, if e.flags has no KWARP_WR_INLINE; else the payload is in @data. @len:
+ * octets in the elements of @sge, or in @data.
  */
 struct kwarp_wqe {
 	const struct kwarp_wr_rule *rule;
@@ -64,13 +62,6 @@ struct kwarp_wqe {
 	u32 len;
 };
 
-/**
- * struct kwarp_rwqe - receive work request, private copy
- * @id: wr_id
- * @num_sge: elements in @sge
- * @len: total length of @sge, octets
- * @sge: scatter list
- */
 struct kwarp_rwqe {
 	u64 id;
 	u32 num_sge;
@@ -79,8 +70,8 @@ struct kwarp_rwqe {
 };
 
 /*
- * Return: the rule of an opcode. An unknown opcode has a rule, too: no consumer may post such a
- * request, and it completes as a Send.
+ * An unknown opcode has a rule, too: no consumer may post such a request, and it completes as a
+ * Send.
  */
 const struct kwarp_wr_rule *kwarp_wr_rule(u8 opcode);
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Tests of the limit of the memory that a user's objects hold. The code under test is included; the
- * current task is a stand-in.
- */
+/* Tests of the limit of the memory that a user's objects hold. The current task is a fake. */
 #include <kunit/test.h>
 
 #include <linux/capability.h>
@@ -10,10 +7,9 @@
 #include <linux/sched/signal.h>
 #include <linux/user_namespace.h>
 
-/* The task that calls: its user, its user namespace, RLIMIT_MEMLOCK, and CAP_IPC_LOCK. */
 static struct {
 	u32 uid;
-	const struct user_namespace *ns;
+	struct user_namespace *ns;
 	unsigned long limit;
 	bool capable;
 } task;
@@ -28,13 +24,6 @@ static bool task_capable(const struct user_namespace *ns, int cap)
 	return ns == &init_user_ns && cap == CAP_IPC_LOCK && task.capable;
 }
 
-#define kwarp_account_get	tested_account_get
-#define kwarp_account_hold	tested_account_hold
-#define kwarp_account_put	tested_account_put
-#define kwarp_charge(c, octets)	tested_charge(c, octets)
-#define kwarp_uncharge		tested_uncharge
-#define kwarp_account_timers	tested_account_timers
-#define kwarp_account		tested_account
 #undef current_uid
 #undef current_user_ns
 #define current_uid()		KUIDT_INIT(task.uid)
@@ -68,7 +57,6 @@ static struct kwarp_charge new_charge(struct kunit *test)
 	return c;
 }
 
-/* A user may hold KWARP_USER_MEMORY, and as much as RLIMIT_MEMLOCK says, but not one octet more. */
 static void test_limit(struct kunit *test)
 {
 	struct kwarp_charge a = new_charge(test), b = new_charge(test);
@@ -92,6 +80,23 @@ static void test_limit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_charge(&a, 1), -ENOMEM);
 	kwarp_uncharge(&b);
 	KUNIT_EXPECT_EQ(test, atomic64_read(&a.account->octets), 0);
+}
+
+/* Waiting for memory that is freed late helps only if the rest fits then. */
+static void test_late(struct kunit *test)
+{
+	struct kwarp_charge a = new_charge(test), b = new_charge(test);
+
+	KUNIT_EXPECT_EQ(test, kwarp_charge(&a, KWARP_USER_MEMORY), 0);
+	KUNIT_EXPECT_FALSE(test, kwarp_charge_can_wait(&b, 2 * LIMIT));
+	KUNIT_EXPECT_EQ(test, kwarp_charge(&b, LIMIT), 0);
+	kwarp_charge_late(&b, true);
+	KUNIT_EXPECT_TRUE(test, kwarp_charge_can_wait(&a, LIMIT));
+	KUNIT_EXPECT_FALSE(test, kwarp_charge_can_wait(&a, LIMIT + 1));
+	kwarp_charge_late(&b, false);
+	kwarp_uncharge(&b);
+	KUNIT_EXPECT_FALSE(test, kwarp_charge_can_wait(&a, LIMIT + 1));
+	kwarp_uncharge(&a);
 }
 
 /* What tasks without a limit hold is not counted: another task of the user ID has all of it. */
@@ -163,18 +168,20 @@ static void test_life(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, list_empty(&accounts));
 }
 
-/* Nobody pays for the objects of a kernel consumer. */
 static void test_nobody(struct kunit *test)
 {
 	struct kwarp_charge c = { };
 
 	KUNIT_EXPECT_EQ(test, kwarp_charge(&c, U64_MAX), 0);
+	kwarp_charge_late(&c, true);
+	KUNIT_EXPECT_FALSE(test, kwarp_charge_can_wait(&c, 1));
 	kwarp_uncharge(&c);
 	KUNIT_EXPECT_EQ(test, c.octets, 0);
 }
 
 static struct kunit_case account_cases[] = {
 	KUNIT_CASE(test_limit),
+	KUNIT_CASE(test_late),
 	KUNIT_CASE(test_unlimited),
 	KUNIT_CASE(test_users),
 	KUNIT_CASE(test_life),

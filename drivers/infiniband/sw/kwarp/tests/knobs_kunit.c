@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Tests of knobs, and of the module parameters that are their defaults: which values each takes and
- * refuses, what it shows, who may set it, and where it is visible. The code under test is included;
- * capabilities are fakes.
- */
+/* Tests of knobs, and of the module parameters that are their defaults. Capabilities are fakes. */
 #include <kunit/test.h>
 
 #include <linux/capability.h>
@@ -15,14 +11,10 @@
 static bool test_ns_capable(struct user_namespace *ns, int cap);
 static bool test_capable(int cap);
 
-static int test_sock_create_kern(struct net *net, int family, int type, int proto,
-				 struct socket **res);
-
+#define kwarp_cm_wire_listen	test_wire_listen
 #define ns_capable		test_ns_capable
 #define capable			test_capable
-#define sock_create_kern	test_sock_create_kern
 #include "../knobs.c"
-#undef sock_create_kern
 
 /*
  * The tests poison all values (fill them with this octet) before they set one knob.  No knob takes
@@ -30,18 +22,10 @@ static int test_sock_create_kern(struct net *net, int family, int type, int prot
  */
 #define POISON		0xa5
 
-/**
- * struct knobs_test - what a test case works with
- * @kdev: device
- * @next: device that is added later
- * @net: network namespace of @kdev
- * @elsewhere: another network namespace
- * @user_ns: user namespace that owns @net
- * @saved: defaults before the case
- * @buf: a page, for the text that a knob shows
+/*
  * @caps: capabilities of the caller in the initial user namespace, as bits
  * @may_in: user namespace in which the caller has CAP_NET_ADMIN
- * @asked: network namespace in which a congestion control was looked up last
+ * @listen: result of kwarp_cm_wire_listen()
  */
 struct knobs_test {
 	struct kwarp_dev *kdev;
@@ -53,7 +37,7 @@ struct knobs_test {
 	char *buf;
 	u64 caps;
 	const struct user_namespace *may_in;
-	const struct net *asked;
+	int listen;
 };
 
 static struct knobs_test *the_test;
@@ -63,17 +47,16 @@ static bool test_ns_capable(struct user_namespace *ns, int cap)
 	return cap == CAP_NET_ADMIN && ns == the_test->may_in;
 }
 
+int test_wire_listen(struct kwarp_dev *kdev, u32 port)
+{
+	if (!the_test->listen)
+		WRITE_ONCE(kdev->knobs.wire_port, port);
+	return the_test->listen;
+}
+
 static bool test_capable(int cap)
 {
 	return the_test->caps & BIT_ULL(cap);
-}
-
-/* The test's namespaces are not real: make the socket in init_net. */
-static int test_sock_create_kern(struct net *net, int family, int type, int proto,
-				 struct socket **res)
-{
-	the_test->asked = net;
-	return sock_create_kern(&init_net, family, type, proto, res);
 }
 
 /* -------------------------------------------------------------- all knobs */
@@ -89,16 +72,17 @@ static const struct tested {
 	TESTED(align),
 	TESTED(crc),
 	TESTED(coalesce_us),
-	TESTED(congestion),
 	TESTED(connect_timeout),
 	TESTED(half_open_max),
 	TESTED(keepalive),
 	TESTED(linger_timeout),
+	TESTED(log_errors),
 	TESTED(long_frames),
 	TESTED(markers),
 	TESTED(mpa_rev),
 	TESTED(peer_to_peer),
 	TESTED(rcvbuf),
+	TESTED(receive_wait),
 	TESTED(rfc7306),
 	TESTED(rtr),
 	TESTED(sndbuf),
@@ -106,12 +90,11 @@ static const struct tested {
 	TESTED(strict),
 	TESTED(tos),
 	TESTED(user_timeout),
+	TESTED(wire_port),
 #undef TESTED
 };
 
-/* All knobs but congestion are u32. */
-static_assert(sizeof(struct kwarp_knobs) ==
-	      (ARRAY_SIZE(all) - 1) * sizeof(u32) + KWARP_CONGESTION_LEN);
+static_assert(sizeof(struct kwarp_knobs) == ARRAY_SIZE(all) * sizeof(u32));
 
 static const struct tested *find(struct kunit *test, const char *name)
 {
@@ -125,16 +108,7 @@ static const struct tested *find(struct kunit *test, const char *name)
 }
 
 /* The value of a poisoned knob; no text in the tables below stands for it. */
-static const union knob_value poisoned = { .name = {
-	POISON, POISON, POISON, POISON, POISON, POISON, POISON, POISON,
-	POISON, POISON, POISON, POISON, POISON, POISON, POISON, POISON,
-} };
-
-static void set_value(struct kwarp_knobs *knobs, const struct tested *k,
-		      const union knob_value *value)
-{
-	memcpy((u8 *)knobs + k->offset, value, k->knob->size);
-}
+static const u32 poisoned = POISON * 0x01010101U;
 
 static ssize_t store(const struct tested *k, const char *word)
 {
@@ -146,38 +120,27 @@ static void poison(struct kwarp_knobs *knobs)
 	memset(knobs, POISON, sizeof(*knobs));
 }
 
-/* Expect that this knob of the device is @value, and that all others are still poisoned. */
-static void expect_knob(struct kunit *test, const struct tested *k, union knob_value value)
+static void expect_knob(struct kunit *test, const struct tested *k, u32 value)
 {
 	struct kwarp_knobs want;
 
 	poison(&want);
-	set_value(&want, k, &value);
+	*(u32 *)((u8 *)&want + k->offset) = value;
 	KUNIT_EXPECT_MEMEQ(test, &the_test->kdev->knobs, &want, sizeof(want));
 }
 
-/*
- * Expect that the default of this knob is @value, that a new device gets it, and that all other
- * defaults are still poisoned.
- */
-static void expect_default(struct kunit *test, const struct tested *k, union knob_value value)
+static void expect_default(struct kunit *test, const struct tested *k, u32 value)
 {
 	const struct kwarp_knobs before = defaults;
 	struct knobs_test *t = test->priv;
 	struct kwarp_knobs want;
 
 	poison(&want);
-	set_value(&want, k, &value);
+	*(u32 *)((u8 *)&want + k->offset) = value;
 	KUNIT_EXPECT_MEMEQ(test, &defaults, &want, sizeof(want));
-	/* A poisoned name cannot be pinned: a new device gets "", the namespace's default. */
-	if ((u8)defaults.congestion[0] == POISON) {
-		memset(defaults.congestion, 0, sizeof(defaults.congestion));
-		memset(want.congestion, 0, sizeof(want.congestion));
-	}
 	memset(&t->next->knobs, 0, sizeof(want));
 	kwarp_knobs_init(t->next);
 	KUNIT_EXPECT_MEMEQ(test, &t->next->knobs, &want, sizeof(want));
-	kwarp_knobs_fini(t->next);
 	defaults = before;
 }
 
@@ -212,93 +175,82 @@ static int knobs_test_init(struct kunit *test)
 	return 0;
 }
 
-/* Restore the module's defaults. */
 static void knobs_test_exit(struct kunit *test)
 {
-	if (!the_test)
-		return;
-	defaults = the_test->saved;
-	kwarp_knobs_fini(the_test->kdev);
+	if (the_test)
+		defaults = the_test->saved;
 }
 
 /* --------------------------------------------------------------------- accepted texts */
 
-/**
- * struct word - a text that a knob takes
- * @knob: name of the knob
- * @text: text that is written to the knob
- * @value: value that the knob then has
- * @shown: text that is read from the knob afterwards
- */
 struct word {
 	const char *knob;
 	const char *text;
-	union knob_value value;
+	u32 value;
 	const char *shown;
 };
 
-#define NAME(_name)	{ .name = _name }
-
 static const struct word words[] = {
-	{ "align", "on", { 1 }, "on\n" },
-	{ "align", "off", { 0 }, "off\n" },
-	{ "crc", "off", { KWARP_CRC_OFF }, "off\n" },
-	{ "crc", "on", { KWARP_CRC_ON }, "on\n" },
-	{ "crc", "required", { KWARP_CRC_REQUIRED }, "required\n" },
-	{ "coalesce_us", "0", { 0 }, "0\n" },
-	{ "coalesce_us", "10", { 10 }, "10\n" },
-	{ "coalesce_us", "1000", { 1000 }, "1000\n" },
-	{ "congestion", "reno", NAME("reno"), "reno\n" },
-	{ "congestion", "cubic", NAME("cubic"), "cubic\n" },
-	{ "congestion", "default", NAME(""), "default\n" },
-	{ "connect_timeout", "1", { 1 }, "1\n" },
-	{ "connect_timeout", "3600", { 3600 }, "3600\n" },
-	{ "half_open_max", "16", { 16 }, "16\n" },
-	{ "half_open_max", "65536", { 65536 }, "65536\n" },
-	{ "keepalive", "0", { 0 }, "0\n" },
-	{ "keepalive", "0x10", { 16 }, "16\n" },
-	{ "keepalive", "32767", { 32767 }, "32767\n" },
-	{ "linger_timeout", "1", { 1 }, "1\n" },
-	{ "linger_timeout", "3600", { 3600 }, "3600\n" },
-	{ "markers", "on", { 1 }, "on\n" },
-	{ "markers", "off", { 0 }, "off\n" },
-	{ "markers", "1", { 1 }, "on\n" },
-	{ "markers", "0", { 0 }, "off\n" },
-	{ "markers", "y", { 1 }, "on\n" },
-	{ "markers", "n", { 0 }, "off\n" },
-	{ "markers", "Y", { 1 }, "on\n" },
-	{ "markers", "N", { 0 }, "off\n" },
-	{ "markers", "yes", { 1 }, "on\n" },
-	{ "markers", "no", { 0 }, "off\n" },
-	{ "markers", "true", { 1 }, "on\n" },
-	{ "markers", "false", { 0 }, "off\n" },
-	{ "markers", "On", { 1 }, "on\n" },
-	{ "markers", "OFF", { 0 }, "off\n" },
-	{ "markers", "True", { 1 }, "on\n" },
-	{ "mpa_rev", "1", { 1 }, "1\n" },
-	{ "mpa_rev", "2", { 2 }, "2\n" },
-	{ "peer_to_peer", "on", { 1 }, "on\n" },
-	{ "peer_to_peer", "off", { 0 }, "off\n" },
-	{ "rcvbuf", "0", { 0 }, "0\n" },
-	{ "rcvbuf", "65536", { 65536 }, "65536\n" },
-	{ "rcvbuf", "1073741823", { 1073741823 }, "1073741823\n" },
-	{ "rtr", "send", { KWARP_RTR_SEND }, "send\n" },
-	{ "rtr", "write", { KWARP_RTR_WRITE }, "write\n" },
-	{ "rtr", "read", { KWARP_RTR_READ }, "read\n" },
-	{ "rtr", "read,write", { KWARP_RTR_READ | KWARP_RTR_WRITE }, "write,read\n" },
-	{ "rtr", "write,write", { KWARP_RTR_WRITE }, "write\n" },
-	{ "rtr", "read,send,write", { KWARP_RTR_SEND | KWARP_RTR_WRITE | KWARP_RTR_READ },
+	{ "align", "on", 1, "on\n" },
+	{ "align", "off", 0, "off\n" },
+	{ "crc", "off", KWARP_CRC_OFF, "off\n" },
+	{ "crc", "on", KWARP_CRC_ON, "on\n" },
+	{ "crc", "required", KWARP_CRC_REQUIRED, "required\n" },
+	{ "coalesce_us", "0", 0, "0\n" },
+	{ "coalesce_us", "10", 10, "10\n" },
+	{ "coalesce_us", "1000", 1000, "1000\n" },
+	{ "connect_timeout", "1", 1, "1\n" },
+	{ "connect_timeout", "3600", 3600, "3600\n" },
+	{ "half_open_max", "16", 16, "16\n" },
+	{ "half_open_max", "65536", 65536, "65536\n" },
+	{ "keepalive", "0", 0, "0\n" },
+	{ "keepalive", "0x10", 16, "16\n" },
+	{ "keepalive", "32767", 32767, "32767\n" },
+	{ "linger_timeout", "1", 1, "1\n" },
+	{ "linger_timeout", "3600", 3600, "3600\n" },
+	{ "markers", "on", 1, "on\n" },
+	{ "markers", "off", 0, "off\n" },
+	{ "markers", "1", 1, "on\n" },
+	{ "markers", "0", 0, "off\n" },
+	{ "markers", "y", 1, "on\n" },
+	{ "markers", "n", 0, "off\n" },
+	{ "markers", "Y", 1, "on\n" },
+	{ "markers", "N", 0, "off\n" },
+	{ "markers", "yes", 1, "on\n" },
+	{ "markers", "no", 0, "off\n" },
+	{ "markers", "true", 1, "on\n" },
+	{ "markers", "false", 0, "off\n" },
+	{ "markers", "On", 1, "on\n" },
+	{ "markers", "OFF", 0, "off\n" },
+	{ "markers", "True", 1, "on\n" },
+	{ "mpa_rev", "1", 1, "1\n" },
+	{ "mpa_rev", "2", 2, "2\n" },
+	{ "peer_to_peer", "on", 1, "on\n" },
+	{ "peer_to_peer", "off", 0, "off\n" },
+	{ "rcvbuf", "0", 0, "0\n" },
+	{ "rcvbuf", "65536", 65536, "65536\n" },
+	{ "rcvbuf", "1073741823", 1073741823, "1073741823\n" },
+	{ "rtr", "send", KWARP_RTR_SEND, "send\n" },
+	{ "rtr", "write", KWARP_RTR_WRITE, "write\n" },
+	{ "rtr", "read", KWARP_RTR_READ, "read\n" },
+	{ "rtr", "read,write", KWARP_RTR_READ | KWARP_RTR_WRITE, "write,read\n" },
+	{ "rtr", "write,write", KWARP_RTR_WRITE, "write\n" },
+	{ "rtr", "read,send,write", KWARP_RTR_SEND | KWARP_RTR_WRITE | KWARP_RTR_READ,
 	  "send,write,read\n" },
-	{ "sndbuf", "0", { 0 }, "0\n" },
-	{ "sndbuf", "0x100000", { 1048576 }, "1048576\n" },
-	{ "startup_timeout", "1", { 1 }, "1\n" },
-	{ "startup_timeout", "3600", { 3600 }, "3600\n" },
-	{ "tos", "0", { 0 }, "0\n" },
-	{ "tos", "0x28", { 40 }, "40\n" },
-	{ "tos", "252", { 252 }, "252\n" },
-	{ "user_timeout", "0", { 0 }, "0\n" },
-	{ "user_timeout", "1", { 1 }, "1\n" },
-	{ "user_timeout", "32767", { 32767 }, "32767\n" },
+	{ "sndbuf", "0", 0, "0\n" },
+	{ "sndbuf", "0x100000", 1048576, "1048576\n" },
+	{ "startup_timeout", "1", 1, "1\n" },
+	{ "startup_timeout", "3600", 3600, "3600\n" },
+	{ "tos", "0", 0, "0\n" },
+	{ "tos", "0x28", 40, "40\n" },
+	{ "tos", "252", 252, "252\n" },
+	{ "user_timeout", "0", 0, "0\n" },
+	{ "user_timeout", "1", 1, "1\n" },
+	{ "user_timeout", "32767", 32767, "32767\n" },
+	{ "receive_wait", "0", 0, "0\n" },
+	{ "receive_wait", "60000", 60000, "60000\n" },
+	{ "wire_port", "0", 0, "0\n" },
+	{ "wire_port", "65535", 65535, "65535\n" },
 };
 
 static void word_desc(const struct word *w, char *desc)
@@ -308,10 +260,7 @@ static void word_desc(const struct word *w, char *desc)
 
 KUNIT_ARRAY_PARAM(word, words, word_desc);
 
-/*
- * Each text is accepted, with a final newline and without. The text that is read afterwards is
- * accepted, too, and gives the same value.
- */
+/* The text that is read afterwards is accepted, too, and gives the same value. */
 static void test_taken(struct kunit *test)
 {
 	const struct word *w = test->param_value;
@@ -351,12 +300,7 @@ static void test_taken_as_default(struct kunit *test)
 	expect_knob(test, k, poisoned);
 }
 
-/**
- * struct refusal - a text that a knob refuses
- * @knob: name of the knob
- * @text: text that is written to the knob
- * @ret: errno expected; 0 stands for -EINVAL
- */
+/* @ret: errno expected; 0 stands for -EINVAL */
 struct refusal {
 	const char *knob;
 	const char *text;
@@ -389,16 +333,10 @@ static const struct refusal refusals[] = {
 	{ "coalesce_us", "1" },
 	{ "coalesce_us", "9" },
 	{ "coalesce_us", "1001" },
+	{ "receive_wait", "60001" },
+	{ "wire_port", "65536" },
+	{ "wire_port", "http" },
 	{ "coalesce_us", "-1" },
-	{ "congestion", "" },
-	{ "congestion", "\n" },
-	{ "congestion", "reno\ncubic" },
-	{ "congestion", "reno\n\n" },
-	{ "congestion", "a23456789012345" },
-	{ "congestion", "a234567890123456" },
-	{ "congestion", "Reno" },
-	{ "congestion", "reno " },
-	{ "congestion", " " },
 	{ "connect_timeout", "0" },
 	{ "connect_timeout", "3601" },
 	{ "half_open_max", "0" },
@@ -476,79 +414,30 @@ static void test_refused(struct kunit *test)
 	expect_default(test, k, poisoned);
 }
 
-/*
- * A congestion control is looked up in the device's network namespace; for a default, in init_net.
- */
-static void test_congestion_where(struct kunit *test)
-{
-	const struct tested *k = find(test, "congestion");
-	struct knobs_test *t = test->priv;
-
-	KUNIT_EXPECT_EQ(test, store(k, "default"), 7);
-	KUNIT_EXPECT_NULL(test, t->asked);
-	KUNIT_EXPECT_NULL(test, t->kdev->congestion_pin);
-	KUNIT_EXPECT_EQ(test, store(k, "reno"), 4);
-	KUNIT_EXPECT_PTR_EQ(test, t->asked, (const struct net *)t->net);
-	KUNIT_EXPECT_EQ(test, k->param->ops->set("reno", k->param), 0);
-	KUNIT_EXPECT_PTR_EQ(test, t->asked, (const struct net *)&init_net);
-	/* For a link that is added later, the default is looked up in that link's namespace. */
-	t->next->net = t->elsewhere;
-	kwarp_knobs_init(t->next);
-	KUNIT_EXPECT_PTR_EQ(test, t->asked, (const struct net *)t->elsewhere);
-	KUNIT_EXPECT_STREQ(test, t->next->knobs.congestion, "reno");
-	kwarp_knobs_fini(t->next);
-}
-
-/* The congestion control's module is pinned (kept loaded) exactly as long as the knob names it. */
-static void test_congestion_pinned(struct kunit *test)
-{
-	const struct tested *k = find(test, "congestion");
-	struct knobs_test *t = test->priv;
-	struct socket *pin;
-
-	KUNIT_EXPECT_EQ(test, store(k, "reno"), 4);
-	pin = t->kdev->congestion_pin;
-	KUNIT_ASSERT_NOT_NULL(test, pin);
-	KUNIT_EXPECT_STREQ(test, inet_csk(pin->sk)->icsk_ca_ops->name, "reno");
-	/* A refused value changes nothing. */
-	KUNIT_EXPECT_EQ(test, store(k, "nothing"), -EINVAL);
-	KUNIT_EXPECT_PTR_EQ(test, t->kdev->congestion_pin, pin);
-	KUNIT_EXPECT_EQ(test, store(k, "default"), 7);
-	KUNIT_EXPECT_NULL(test, t->kdev->congestion_pin);
-}
-
-/*
- * If a new link cannot use the congestion control of the module parameter, it uses the congestion
- * control of its network namespace.
- */
-static void test_congestion_gone(struct kunit *test)
+/* The port is in use: the knob says so, and does not change. */
+static void test_port_in_use(struct kunit *test)
 {
 	struct knobs_test *t = test->priv;
 
-	strscpy(defaults.congestion, "nothing");
-	kwarp_knobs_init(t->next);
-	KUNIT_EXPECT_STREQ(test, t->next->knobs.congestion, "");
-	KUNIT_EXPECT_NULL(test, t->next->congestion_pin);
-	kwarp_knobs_fini(t->next);
+	t->listen = -EADDRINUSE;
+	KUNIT_EXPECT_EQ(test, store(find(test, "wire_port"), "4790"), -EADDRINUSE);
+	expect_knob(test, find(test, "wire_port"), poisoned);
 }
 
 /* ---------------------------------------------------------- names and defaults */
 
-/*
- * The knobs, their order and their defaults are those of the administrator's guide, and the table
- * "all" above has every knob.
- */
+/* The knobs, their order and their defaults are those of the administrator's guide. */
 static void test_all(struct kunit *test)
 {
 	static const struct kwarp_knobs want = {
 		.align = 0,
 		.crc = KWARP_CRC_ON,
 		.coalesce_us = 100,
-		.congestion = "",
 		.connect_timeout = 30,
 		.half_open_max = 1024,
 		.keepalive = 60,
 		.linger_timeout = 5,
+		.log_errors = 1,
 		.long_frames = 1,
 		.markers = 0,
 		.mpa_rev = 2,
@@ -601,10 +490,7 @@ static void test_counts(struct kunit *test)
 
 /* --------------------------------------------------------------- permissions and visibility */
 
-/*
- * A caller that sets a knob needs CAP_NET_ADMIN in the user namespace that owns the device's
- * network namespace.  Capabilities in the initial user namespace are not enough.
- */
+/* Capabilities in the initial user namespace are not enough. */
 static void test_owner_only(struct kunit *test)
 {
 	const struct tested *k = find(test, "crc");
@@ -617,7 +503,7 @@ static void test_owner_only(struct kunit *test)
 	t->may_in = t->user_ns;
 	t->caps = 0;
 	KUNIT_EXPECT_EQ(test, store(k, "off"), 3);
-	expect_knob(test, k, (union knob_value) { KWARP_CRC_OFF });
+	expect_knob(test, k, KWARP_CRC_OFF);
 }
 
 /* Setting a default needs CAP_NET_ADMIN or CAP_SYS_MODULE in the initial user namespace. */
@@ -633,10 +519,10 @@ static void test_default_owner_only(struct kunit *test)
 	t->may_in = NULL;
 	t->caps = BIT_ULL(CAP_NET_ADMIN);
 	KUNIT_EXPECT_EQ(test, k->param->ops->set("off", k->param), 0);
-	expect_default(test, k, (union knob_value) { KWARP_CRC_OFF });
+	expect_default(test, k, KWARP_CRC_OFF);
 	t->caps = BIT_ULL(CAP_SYS_MODULE);
 	KUNIT_EXPECT_EQ(test, k->param->ops->set("on", k->param), 0);
-	expect_default(test, k, (union knob_value) { KWARP_CRC_ON });
+	expect_default(test, k, KWARP_CRC_ON);
 }
 
 /*
@@ -666,9 +552,7 @@ static struct kunit_case knobs_cases[] = {
 	KUNIT_CASE_PARAM(test_taken, word_gen_params),
 	KUNIT_CASE_PARAM(test_taken_as_default, word_gen_params),
 	KUNIT_CASE_PARAM(test_refused, refusal_gen_params),
-	KUNIT_CASE(test_congestion_where),
-	KUNIT_CASE(test_congestion_pinned),
-	KUNIT_CASE(test_congestion_gone),
+	KUNIT_CASE(test_port_in_use),
 	KUNIT_CASE(test_all),
 	KUNIT_CASE(test_counts),
 	KUNIT_CASE(test_owner_only),

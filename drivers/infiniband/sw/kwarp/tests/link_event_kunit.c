@@ -2,8 +2,7 @@
 /*
  * Tests of what happens to a link when its netdev changes, and when its namespace ends.
  *
- * Words such as "port1" are calls of the fakes in link_fixture.c, with the number of the device. A
- * device whose reference count is 0 is being unregistered by another task.
+ * A device whose reference count is 0 is being unregistered by another task.
  */
 #include "link_fixture.h"
 
@@ -49,7 +48,6 @@ static int happen(struct net_device *netdev, unsigned long event)
 	return ret;
 }
 
-/* An event of a netdev reaches the link on that netdev, and not the link on another netdev. */
 static void test_event(struct kunit *test)
 {
 	const struct event *c = test->param_value;
@@ -81,17 +79,17 @@ static void test_in_net(struct kunit *test)
 	struct link_test *t = test->priv;
 
 	KUNIT_EXPECT_FALSE(test, kwarp_net_in_use(t->net));
-	KUNIT_EXPECT_NULL(test, kwarp_device_get_in_net(t->net));
+	KUNIT_EXPECT_NULL(test, kwarp_device_get_next(t->net, 0));
 	link_have(t, 0);
 	t->kdev[1]->net = t->elsewhere;
 	link_have(t, 1);
 	KUNIT_EXPECT_TRUE(test, kwarp_net_in_use(t->net));
 	KUNIT_EXPECT_TRUE(test, kwarp_net_in_use(t->elsewhere));
-	KUNIT_EXPECT_PTR_EQ(test, kwarp_device_get_in_net(t->net), &t->kdev[0]->ibdev);
+	KUNIT_EXPECT_PTR_EQ(test, kwarp_device_get_next(t->net, 0), &t->kdev[0]->ibdev);
 	KUNIT_EXPECT_EQ(test, refcount_read(&t->kdev[0]->ibdev.refcount), 2);
-	KUNIT_EXPECT_PTR_EQ(test, kwarp_device_get_in_net(t->elsewhere), &t->kdev[1]->ibdev);
-	link_note_put(&t->kdev[0]->ibdev);
-	link_note_put(&t->kdev[1]->ibdev);
+	KUNIT_EXPECT_PTR_EQ(test, kwarp_device_get_next(t->elsewhere, 0), &t->kdev[1]->ibdev);
+	ib_device_put(&t->kdev[0]->ibdev);
+	ib_device_put(&t->kdev[1]->ibdev);
 	/* The netdev has moved, but the device still counts for the namespace of its sockets. */
 	dev_net_set(t->netdev[0], t->elsewhere);
 	KUNIT_EXPECT_TRUE(test, kwarp_net_in_use(t->net));
@@ -101,10 +99,7 @@ static void test_in_net(struct kunit *test)
 	link_lose(t, 1);
 }
 
-/*
- * While another task unregisters a device, the namespace of the device counts as in use, but
- * kwarp_device_get_in_net() does not return the device.
- */
+/* The namespace counts as in use, but kwarp_device_get_next() does not return the device. */
 static void test_in_net_unregistering(struct kunit *test)
 {
 	struct link_test *t = test->priv;
@@ -112,18 +107,17 @@ static void test_in_net_unregistering(struct kunit *test)
 	link_have(t, 1);
 	refcount_set(&t->kdev[1]->ibdev.refcount, 0);
 	KUNIT_EXPECT_TRUE(test, kwarp_net_in_use(t->net));
-	KUNIT_EXPECT_NULL(test, kwarp_device_get_in_net(t->net));
+	KUNIT_EXPECT_NULL(test, kwarp_device_get_next(t->net, 0));
 	link_have(t, 0);
 	link_have(t, 2);
 	refcount_set(&t->kdev[2]->ibdev.refcount, 0);
-	KUNIT_EXPECT_PTR_EQ(test, kwarp_device_get_in_net(t->net), &t->kdev[0]->ibdev);
-	link_note_put(&t->kdev[0]->ibdev);
+	KUNIT_EXPECT_PTR_EQ(test, kwarp_device_get_next(t->net, 0), &t->kdev[0]->ibdev);
+	ib_device_put(&t->kdev[0]->ibdev);
 	link_lose(t, 0);
 	link_lose(t, 1);
 	link_lose(t, 2);
 }
 
-/* When a namespace ends, its devices are stopped and unregistered, and no others. */
 static void test_net_exit(struct kunit *test)
 {
 	struct link_test *t = test->priv;
@@ -135,7 +129,7 @@ static void test_net_exit(struct kunit *test)
 	link_have(t, 1);
 	link_have(t, 2);
 	link_net_ops->pre_exit(t->net);
-	link_expect_log(test, "stop2 end2 stop0 end0");
+	link_expect_log(test, "stop0 end0 stop2 end2");
 	KUNIT_EXPECT_TRUE(test, kwarp_net_in_use(t->elsewhere));
 	link_lose(t, 1);
 }
@@ -155,10 +149,7 @@ static void test_net_exit_waits(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&t->late));
 }
 
-/*
- * A change of an IPv4 or IPv6 address reaches the link on the netdev. It has no effect while the
- * netdev has no link.
- */
+/* A change of an address has no effect while the netdev has no link. */
 static void test_address(struct kunit *test)
 {
 	struct link_test *t = test->priv;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Fixture of the tests of links: fakes for the RDMA core, devices and connection management, which
- * note their calls as words in a log. The code under test, link.c and device_list.c, is included.
- */
+/* Fixture of the tests of links. The code under test, link.c and device_list.c, is included. */
 #include "link_fixture.h"
 
 #include <linux/if_arp.h>
@@ -12,9 +9,6 @@
 #include <rdma/kwarp-abi.h>
 
 static struct ib_device *note_find(const struct net_device *netdev);
-static void note_unregister(struct ib_device *ibdev);
-static void note_unregister_queued(struct ib_device *ibdev);
-static void note_unregister_driver(enum rdma_driver_id id);
 static int note_pernet(struct pernet_operations *ops);
 static void note_no_pernet(struct pernet_operations *ops);
 static int note_notifier(struct notifier_block *nb);
@@ -23,13 +17,7 @@ static int note_inet(struct notifier_block *nb);
 static int note_no_inet(struct notifier_block *nb);
 static int note_inet6(struct notifier_block *nb);
 static int note_no_inet6(struct notifier_block *nb);
-static void note_link(struct rdma_link_ops *ops);
-static void note_no_link(struct rdma_link_ops *ops);
 
-#define ib_device_put			link_note_put
-#define ib_unregister_device_and_put	note_unregister
-#define ib_unregister_device_queued	note_unregister_queued
-#define ib_unregister_driver		note_unregister_driver
 #define register_pernet_subsys		note_pernet
 #define unregister_pernet_subsys	note_no_pernet
 #define register_netdevice_notifier	note_notifier
@@ -38,16 +26,9 @@ static void note_no_link(struct rdma_link_ops *ops);
 #define unregister_inetaddr_notifier	note_no_inet
 #define register_inet6addr_notifier	note_inet6
 #define unregister_inet6addr_notifier	note_no_inet6
-#define rdma_link_register		note_link
-#define rdma_link_unregister		note_no_link
 #define kwarp_cm_begin_stop		link_cm_begin_stop
 #define kwarp_cm_retire			link_cm_retire
-#define kwarp_device_add		link_device_add
-#define kwarp_device_update_speed	link_device_update_speed
-#define kwarp_device_port_event		link_device_port_event
-#define kwarp_device_gid_event		link_device_gid_event
-#define kwarp_device_address_event	link_device_address_event
-#define kwarp_device_renamed		link_device_renamed
+#define kwarp_cm_wire_begin		link_cm_wire_begin
 #include "../device_list.c"
 /* In link.c only: a device is found by its netdev if the test has set struct link_test.there. */
 #define kwarp_device_get_by_netdev	note_find
@@ -91,7 +72,6 @@ static void say_of(const char *word, const struct kwarp_dev *kdev)
 	say(text);
 }
 
-/* Expect that the calls @want were logged since the last link_expect_log(). */
 void link_expect_log(struct kunit *test, const char *want)
 {
 	struct link_test *t = test->priv;
@@ -121,31 +101,31 @@ static struct ib_device *note_find(const struct net_device *netdev)
 	return NULL;
 }
 
-void link_note_put(struct ib_device *ibdev)
+void ib_device_put(struct ib_device *ibdev)
 {
 	refcount_dec(&ibdev->refcount);
 }
 
 /*
- * Fake of ib_unregister_device_and_put(). The real function waits until all references are dropped,
+ * The real function waits until all references are dropped,
  * so it must not be called with RTNL held: that adds the word "RTNL" to the log.
  */
-static void note_unregister(struct ib_device *ibdev)
+void ib_unregister_device_and_put(struct ib_device *ibdev)
 {
 	if (holds_rtnl())
 		say("RTNL");
 	say_of("end", to_kdev(ibdev));
 	the_test->there[number_of(to_kdev(ibdev))] = false;
-	link_note_put(ibdev);
+	ib_device_put(ibdev);
 	kwarp_device_untrack(to_kdev(ibdev));
 }
 
-static void note_unregister_queued(struct ib_device *ibdev)
+void ib_unregister_device_queued(struct ib_device *ibdev)
 {
 	say_of("queue", to_kdev(ibdev));
 }
 
-static void note_unregister_driver(enum rdma_driver_id id)
+void ib_unregister_driver(enum rdma_driver_id id)
 {
 	say(id == (enum rdma_driver_id)KWARP_DRIVER_ID ? "-driver" : "another driver");
 }
@@ -197,14 +177,14 @@ static int note_no_inet6(struct notifier_block *nb)
 	return 0;
 }
 
-static void note_link(struct rdma_link_ops *ops)
+void rdma_link_register(struct rdma_link_ops *ops)
 {
-	say(ops == &siw_link_ops ? "+siw" : "+link");
+	say("+link");
 }
 
-static void note_no_link(struct rdma_link_ops *ops)
+void rdma_link_unregister(struct rdma_link_ops *ops)
 {
-	say(ops == &siw_link_ops ? "-siw" : "-link");
+	say("-link");
 }
 
 /* ---------------------------------------------------- fakes of other files of kwarp */
@@ -212,6 +192,12 @@ static void note_no_link(struct rdma_link_ops *ops)
 void kwarp_cm_begin_stop(struct kwarp_dev *kdev)
 {
 	say_of("stop", kdev);
+}
+
+/* Takes the locks of TCP, so not with RTNL. */
+void kwarp_cm_wire_begin(struct kwarp_dev *kdev)
+{
+	say_of(holds_rtnl() ? "RTNL" : "wires", kdev);
 }
 
 void kwarp_cm_retire(struct kwarp_dev *kdev)
@@ -253,14 +239,14 @@ void kwarp_device_renamed(struct kwarp_dev *kdev)
 }
 
 int kwarp_device_add(const char *name, struct net_device *netdev, struct net *net,
-		     struct rdma_link_ops *ops, bool siw)
+		     struct rdma_link_ops *ops, const struct kwarp_personality *personality)
 {
 	struct link_test *t = the_test;
 
-	if (ops != (siw ? &siw_link_ops : &link_ops))
+	if (ops != &link_ops)
 		say("no link_ops");
-	if (siw)
-		say("siw");
+	if (personality)
+		say("personality");
 	if (holds_rtnl())
 		say("RTNL");
 	say("add");
@@ -320,10 +306,6 @@ int link_test_init(struct kunit *test)
 	return 0;
 }
 
-/*
- * End a test case.  Expect that every reference that the case has taken was dropped, and that no
- * device is in the list.
- */
 void link_test_exit(struct kunit *test)
 {
 	struct link_test *t = test->priv;
@@ -341,7 +323,6 @@ void link_test_exit(struct kunit *test)
 	INIT_LIST_HEAD(&devices);
 }
 
-/* Make link number @i on its netdev. */
 void link_have(struct link_test *t, u32 i)
 {
 	t->kdev[i]->netdev = t->netdev[i];
@@ -349,7 +330,6 @@ void link_have(struct link_test *t, u32 i)
 	kwarp_device_track(t->kdev[i]);
 }
 
-/* Remove link number @i. */
 void link_lose(struct link_test *t, u32 i)
 {
 	t->there[i] = false;

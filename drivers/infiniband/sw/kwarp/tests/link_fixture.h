@@ -19,21 +19,12 @@
 #define LINKS	3
 #define LOG_LEN	200
 
-/**
- * struct link_test - netdevs, links on them, and results of the fakes
+/*
  * @kdev: devices; number 0 is the one that kwarp_device_add() makes
  * @there: the device is found by its netdev
- * @netdev: network devices, one for each device
- * @net: network namespace of the netdevs
- * @elsewhere: another namespace
  * @log: calls of the fakes, as words; a call for a device ends with the device's number
- * @add: result of kwarp_device_add()
  * @during_add: called in kwarp_device_add(), while the notifier does not find the device
- * @after_add: called when the notifier finds the device, before add_link() checks the netdev
- * @pernet: result of register_pernet_subsys()
- * @notifier: result of register_netdevice_notifier()
- * @inet: result of register_inetaddr_notifier()
- * @inet6: result of register_inet6addr_notifier()
+ * @after_add: called when the notifier finds the device, before kwarp_link_add() checks the netdev
  * @late: removes the last device from the list, like another task that unregisters it
  */
 struct link_test {
@@ -53,7 +44,6 @@ struct link_test {
 	struct delayed_work late;
 };
 
-/* The static objects of link.c that kwarp_link_register() registers. */
 extern struct rdma_link_ops *const link_test_ops;
 extern struct notifier_block *const link_netdev_nb, *const link_inet_nb, *const link_inet6_nb;
 extern struct pernet_operations *const link_net_ops;
@@ -66,6 +56,5 @@ void link_test_exit(struct kunit *test);
 void link_expect_log(struct kunit *test, const char *want);
 void link_have(struct link_test *t, u32 i);
 void link_lose(struct link_test *t, u32 i);
-void link_note_put(struct ib_device *ibdev);
 
 #endif /* KWARP_TESTS_LINK_FIXTURE_H */

@@ -2,9 +2,6 @@
 /*
  * Tests of links: which netdev may have one, what happens if the netdev is removed or moved while a
  * link is added, the end of a link, and what the module registers.
- *
- * Words such as "add" and "end0" are calls of the fakes in link_fixture.c, with the number of the
- * device.
  */
 #include "link_fixture.h"
 
@@ -40,10 +37,10 @@ static void test_type(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, link_test_ops->newlink("kw0", t->netdev[0]),
 			c->supported ? 0 : -EOPNOTSUPP);
 	/*
-	 * After the registration add_link() itself updates name, speed and port, because events
-	 * that came earlier did not find the device.
+	 * After the registration kwarp_link_add() itself updates name, speed and port, because
+	 * events that came earlier did not find the device.
 	 */
-	link_expect_log(test, c->supported ? "add kw0 name0 speed0 port0" : "");
+	link_expect_log(test, c->supported ? "add kw0 name0 speed0 port0 wires0" : "");
 	KUNIT_EXPECT_NULL(test, t->kdev[0]->adder);
 	if (c->supported)
 		link_lose(t, 0);
@@ -57,9 +54,19 @@ static void test_second_link(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, link_test_ops->newlink("kw0", t->netdev[1]), -EEXIST);
 	link_expect_log(test, "");
 	KUNIT_EXPECT_EQ(test, link_test_ops->newlink("kw0", t->netdev[0]), 0);
-	link_expect_log(test, "add kw0 name0 speed0 port0");
+	link_expect_log(test, "add kw0 name0 speed0 port0 wires0");
 	link_lose(t, 0);
 	link_lose(t, 1);
+}
+
+static void test_personality(struct kunit *test)
+{
+	const struct kwarp_personality *p = (void *)test;
+	struct link_test *t = test->priv;
+
+	KUNIT_EXPECT_EQ(test, kwarp_link_add("kw0", t->netdev[0], link_test_ops, p), 0);
+	link_expect_log(test, "personality add kw0 name0 speed0 port0 wires0");
+	link_lose(t, 0);
 }
 
 static void test_add_fails(struct kunit *test)
@@ -75,7 +82,6 @@ static void test_add_fails(struct kunit *test)
 	link_expect_log(test, "add kw0");
 }
 
-/* The netdev or its namespace is ending: no device is made. */
 static void test_add_too_late(struct kunit *test)
 {
 	struct link_test *t = test->priv;
@@ -106,10 +112,10 @@ static void end_link(struct link_test *t)
 }
 
 /*
- * The netdev is removed, or moved to another namespace, while add_link() runs: the notifier may
- * have missed that, so add_link() must end the link ("end0").  In the last row another task has
- * ended the link already.  @during: called before the notifier can find the device; @after: called
- * later, before add_link() checks the netdev.
+ * The netdev is removed, or moved to another namespace, while kwarp_link_add() runs: the notifier
+ * may have missed that, so kwarp_link_add() must end the link ("end0").  In the last row another
+ * task has ended the link already.  @during: called before the notifier can find the device;
+ * @after: called later, before kwarp_link_add() checks the netdev.
  */
 static const struct missed {
 	const char *desc;
@@ -162,7 +168,7 @@ static const struct start {
 	int inet6;
 	const char *log;
 } starts[] = {
-	{ "all well", 0, 0, 0, 0, "+pernet +notifier +inet +inet6 +link +siw" },
+	{ "all well", 0, 0, 0, 0, "+pernet +notifier +inet +inet6 +link" },
 	{ "no pernet", -ENOMEM, 0, 0, 0, "+pernet" },
 	{ "no notifier", 0, -EBUSY, 0, 0, "+pernet +notifier -pernet" },
 	{ "no inet", 0, 0, -EEXIST, 0, "+pernet +notifier +inet -notifier -pernet" },
@@ -193,17 +199,17 @@ static void test_stop(struct kunit *test)
 	struct link_test *t = test->priv;
 
 	kwarp_link_unregister();
-	link_expect_log(test, "-siw -link -driver -inet6 -inet -notifier -pernet");
-	/* A device in another namespace is unregistered, too. */
+	link_expect_log(test, "-link -driver -inet6 -inet -notifier -pernet");
 	t->kdev[1]->net = t->elsewhere;
 	link_have(t, 1);
 	kwarp_link_unregister();
-	link_expect_log(test, "-siw -link retire1 end1 -driver -inet6 -inet -notifier -pernet");
+	link_expect_log(test, "-link retire1 end1 -driver -inet6 -inet -notifier -pernet");
 }
 
 static struct kunit_case link_cases[] = {
 	KUNIT_CASE_PARAM(test_type, type_gen_params),
 	KUNIT_CASE(test_second_link),
+	KUNIT_CASE(test_personality),
 	KUNIT_CASE(test_add_fails),
 	KUNIT_CASE(test_add_too_late),
 	KUNIT_CASE_PARAM(test_missed, missed_gen_params),

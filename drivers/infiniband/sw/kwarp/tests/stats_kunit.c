@@ -8,32 +8,11 @@
 #include <linux/mm.h>
 #include <rdma/ib_verbs.h>
 
-#define kwarp_stats_names		tested_stats_names
-#define kwarp_stats_init		tested_stats_init
-#define kwarp_stats_fill		tested_stats_fill
-#define kwarp_stats_total		tested_stats_total
-#define kwarp_stats_count		tested_stats_count
-#define kwarp_stats_stream_count	tested_stats_stream_count
-#define kwarp_stats_add			tested_stats_add
-#define kwarp_stats_remove		tested_stats_remove
-#define kwarp_stats_bind		tested_stats_bind
-#define kwarp_stats_unbind		tested_stats_unbind
-#define kwarp_stats_fill_bound		tested_stats_fill_bound
-#define kwarp_alloc_port_stats		tested_alloc_port_stats
-#define kwarp_get_stats			tested_get_stats
-#define kwarp_counter_alloc_stats	tested_counter_alloc_stats
-#define kwarp_counter_bind_qp		tested_counter_bind_qp
-#define kwarp_counter_unbind_qp		tested_counter_unbind_qp
-#define kwarp_counter_dealloc		tested_counter_dealloc
-#define kwarp_counter_update_stats	tested_counter_update_stats
-#define kwarp_counter_init		tested_counter_init
-#define kwarp_engine_stats		tested_engine_stats
-
+/* Of the RDMA core, which is not built. */
 static unsigned long stats_test_disabled[BITS_TO_LONGS(256)];
 
-/* A fake of the RDMA core's rdma_alloc_hw_stats_struct(). */
-static struct rdma_hw_stats *stats_test_alloc(const struct rdma_stat_desc *descs, int n,
-					      unsigned long lifespan)
+struct rdma_hw_stats *rdma_alloc_hw_stats_struct(const struct rdma_stat_desc *descs, int n,
+						 unsigned long lifespan)
 {
 	struct rdma_hw_stats *stats = kzalloc(struct_size(stats, value, n), GFP_KERNEL);
 
@@ -47,13 +26,10 @@ static struct rdma_hw_stats *stats_test_alloc(const struct rdma_stat_desc *descs
 	return stats;
 }
 
-static void stats_test_free(struct rdma_hw_stats *stats)
+void rdma_free_hw_stats_struct(struct rdma_hw_stats *stats)
 {
 	kfree(stats);
 }
-
-#define rdma_alloc_hw_stats_struct	stats_test_alloc
-#define rdma_free_hw_stats_struct	stats_test_free
 
 #include "../stats.c"
 #include "../verbs/stats_verbs.c"
@@ -70,11 +46,6 @@ struct stats_test {
 	struct kwarp_qp *qp[2];
 	u64 values[ARRAY_SIZE(rows)];
 };
-
-struct kwarp_stats_stream *kwarp_engine_stats(struct kwarp_engine *e)
-{
-	return &e->stats;
-}
 
 static u64 value_of(struct kunit *test, const u64 *values, const char *name)
 {
@@ -236,7 +207,6 @@ static void test_others(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, now(test, "cm_evicted"), 7);
 }
 
-/* All counters fit into one netlink message, and no two have the same name. */
 static void test_names(struct kunit *test)
 {
 	u32 i, k, octets = 0;
@@ -283,7 +253,6 @@ static u64 counted(struct kunit *test, struct rdma_counter *counter)
 	return value_of(test, counter->stats->value, "tx_writes");
 }
 
-/* A counter counts while a queue pair is bound to it, and keeps its value afterwards. */
 static void test_counter(struct kunit *test)
 {
 	struct stats_test *t = test->priv;
@@ -302,9 +271,9 @@ static void test_counter(struct kunit *test)
 	for (i = 0; i < 2; i++) {
 		writes[i] = &t->qp[i]->engine.stats.s.tx.op[KWARP_OP_WRITE];
 		*writes[i] = 100;
-		KUNIT_EXPECT_EQ(test, kwarp_counter_bind_qp(&counter, &t->qp[i]->ibqp), 0);
+		KUNIT_EXPECT_EQ(test, kwarp_counter_bind_qp(&counter, &t->qp[i]->ibqp, 1), 0);
 		KUNIT_EXPECT_PTR_EQ(test, t->qp[i]->ibqp.counter, &counter);
-		KUNIT_EXPECT_EQ(test, kwarp_counter_bind_qp(&other, &t->qp[i]->ibqp), -EBUSY);
+		KUNIT_EXPECT_EQ(test, kwarp_counter_bind_qp(&other, &t->qp[i]->ibqp, 1), -EBUSY);
 	}
 	KUNIT_EXPECT_EQ(test, counted(test, &counter), 0);
 	*writes[0] += 5;
@@ -317,17 +286,17 @@ static void test_counter(struct kunit *test)
 	 */
 	KUNIT_EXPECT_EQ(test, now(test, "tx_writes"), 200);
 	KUNIT_EXPECT_EQ(test, total_writes(test), 212);
-	KUNIT_EXPECT_EQ(test, kwarp_counter_unbind_qp(&t->qp[0]->ibqp), 0);
+	KUNIT_EXPECT_EQ(test, kwarp_counter_unbind_qp(&t->qp[0]->ibqp, 1), 0);
 	KUNIT_EXPECT_NULL(test, t->qp[0]->ibqp.counter);
 	*writes[0] += 1000;
 	*writes[1] += 1;
 	KUNIT_EXPECT_EQ(test, counted(test, &counter), 13);
 	/* Bound again: the 1000 Writes between unbind and bind do not count. */
-	KUNIT_EXPECT_EQ(test, kwarp_counter_bind_qp(&counter, &t->qp[0]->ibqp), 0);
+	KUNIT_EXPECT_EQ(test, kwarp_counter_bind_qp(&counter, &t->qp[0]->ibqp, 1), 0);
 	*writes[0] += 2;
 	KUNIT_EXPECT_EQ(test, counted(test, &counter), 15);
 	for (i = 0; i < 2; i++)
-		kwarp_counter_unbind_qp(&t->qp[i]->ibqp);
+		kwarp_counter_unbind_qp(&t->qp[i]->ibqp, 1);
 	KUNIT_EXPECT_EQ(test, counted(test, &counter), 15);
 	for (i = kwarp_stats_stream_count(); i < kwarp_stats_count(); i++)
 		KUNIT_EXPECT_EQ(test, counter.stats->value[i], 0);
@@ -337,7 +306,7 @@ static void test_counter(struct kunit *test)
 	kwarp_stats_remove(t->kdev, &t->qp[0]->engine.stats);
 	KUNIT_EXPECT_EQ(test, now(test, "tx_writes"), 1200);
 	KUNIT_EXPECT_EQ(test, total_writes(test), 1215);
-	KUNIT_EXPECT_EQ(test, kwarp_counter_bind_qp(&counter, &t->qp[0]->ibqp), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kwarp_counter_bind_qp(&counter, &t->qp[0]->ibqp, 1), -EINVAL);
 	KUNIT_EXPECT_EQ(test, kwarp_counter_dealloc(&counter), 0);
 	rdma_free_hw_stats_struct(counter.stats);
 }
@@ -363,7 +332,7 @@ static void test_unbind_busy(struct kunit *test)
 	kwarp_stats_unbind(t->kdev, stream);
 	/* The counter got the 5 FPDUs, added to the 5 that are in the same place. */
 	KUNIT_EXPECT_EQ(test, *fpdus, 10);
-	KUNIT_EXPECT_EQ(test, t->kdev->stats.told.tx.fpdus, 5);
+	KUNIT_EXPECT_EQ(test, t->kdev->stats.given.tx.fpdus, 5);
 }
 
 static int stats_test_init(struct kunit *test)

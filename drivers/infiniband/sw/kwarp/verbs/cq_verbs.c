@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Completion queues: create, resize, destroy.
- *
- * The home of a CQ is the processor that its consumer has chosen by a completion vector: work items
- * that send for the CQ's queue pairs run there.  libsiw is the libibverbs provider of the siw
- * driver, which programs use on links of type kwarp-siw.
+ * Completion queues: create, resize, destroy. The home of a CQ is the processor that its consumer
+ * has chosen by a completion vector: work items that send for the CQ's queue pairs run there.
  */
 #include <linux/mm.h>
+#include <linux/pid.h>
 #include <linux/sched.h>
 #include <linux/sched/isolation.h>
 #include <linux/slab.h>
+#include <linux/time_namespace.h>
 
 #include "../engine/engine.h"
 #include "../kwarp.h"
 #include "../queue/cq.h"
-#include "../queue/siw_ring.h"
 #include "../wq.h"
+#include "personality.h"
 #include "udata.h"
 #include "verbs.h"
 
@@ -55,11 +54,8 @@ static bool cpu_may_be_home(int cpu, bool user)
 }
 
 /*
- * Find the home that a completion vector stands for: vector n is the n-th possible processor, from
- * 0 on.
- *
- * Return: number of the processor; -1: no home.  Vector 0 of a program gives no home, because
- * programs that choose no vector pass 0.
+ * Vector n is the n-th possible processor. Vector 0 of a program gives no home, because programs
+ * that choose no vector pass 0.
  */
 static int home_of_vector(u32 vector, bool user)
 {
@@ -74,44 +70,78 @@ static int home_of_vector(u32 vector, bool user)
 }
 
 /* Attributes by which a program gives the memory of the ring; kwarp's rings are the kernel's. */
-static const u16 cq_buffer_attrs[] = KWARP_CQ_BUFFER_ATTRS;
+static const u16 cq_buffer_attrs[] = {
+	KWARP_SINCE_ROW(CQ_BUFFER_ATTRS, UVERBS_ATTR_CREATE_CQ_BUFFER_VA)
+	KWARP_SINCE_ROW(CQ_BUFFER_ATTRS, UVERBS_ATTR_CREATE_CQ_BUFFER_LENGTH)
+	KWARP_SINCE_ROW(CQ_BUFFER_ATTRS, UVERBS_ATTR_CREATE_CQ_BUFFER_FD)
+	KWARP_SINCE_ROW(CQ_BUFFER_ATTRS, UVERBS_ATTR_CREATE_CQ_BUFFER_OFFSET)
+	KWARP_SINCE_ROW(QUEUE_UMEM_ATTRS, UVERBS_ATTR_CREATE_CQ_BUF_UMEM)
+};
 
-int kwarp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
-		    struct kwarp_cq_attrs *attrs)
+/* @foreign: another user library sends no request, and its completions have no timestamp. */
+static int cq_request(struct ib_udata *udata, bool foreign, u32 cq_flags, u32 *stamp)
 {
-	struct ib_udata *udata = kwarp_cq_udata(attrs);
-	struct kwarp_dev *kdev = to_kdev(ibcq->device);
-	struct kwarp_cq *cq = to_kcq(ibcq);
-	bool siw;
+	struct kwarp_create_cq_req req = {};
 	int ret;
 
-	ret = kwarp_udata_no_request(udata);
-	if (!ret)
-		ret = kwarp_udata_refuse(udata, cq_buffer_attrs, ARRAY_SIZE(cq_buffer_attrs));
+	ret = foreign ? kwarp_udata_no_request(udata) :
+			kwarp_udata_request(udata, &req, sizeof(req));
 	if (ret)
 		return ret;
-	if (attr->flags & ~IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN)
+	if (req.rsvd || req.flags & ~(KWARP_CQ_STAMP_RAW | KWARP_CQ_STAMP_REAL) ||
+	    req.flags == (KWARP_CQ_STAMP_RAW | KWARP_CQ_STAMP_REAL))
+		return -EOPNOTSUPP;
+	/* Timestamps, but of which clock? */
+	if (cq_flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION && !req.flags)
+		return -EOPNOTSUPP;
+	*stamp = req.flags;
+	return 0;
+}
+
+/* Return: nanoseconds that the caller's time namespace adds to CLOCK_MONOTONIC_RAW. */
+static s64 time_offset(void)
+{
+	struct timespec64 ts = {};
+
+	timens_add_monotonic(&ts);
+	return timespec64_to_ns(&ts);
+}
+
+int kwarp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		    struct uverbs_attr_bundle *attrs)
+{
+	struct ib_udata *udata = attrs ? &attrs->driver_udata : NULL;
+	struct kwarp_dev *kdev = to_kdev(ibcq->device);
+	const struct kwarp_personality *p = kwarp_personality_of(kdev, udata);
+	struct kwarp_cq *cq = to_kcq(ibcq);
+	int ret;
+
+	ret = cq_request(udata, p, attr->flags, &cq->stamp);
+	if (!ret)
+		ret = kwarp_udata_refuse(udata, cq_buffer_attrs, ARRAY_SIZE(cq_buffer_attrs));
+	if (!ret)
+		ret = kwarp_udata_fault(KWARP_FAULT_CREATE, ibcq->device, udata);
+	if (ret)
+		return ret;
+	if (attr->flags & ~(IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN |
+			    IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION))
 		return -EOPNOTSUPP;
 	if (!attr->cqe || attr->cqe > KWARP_MAX_CQE)
 		return -EINVAL;
-	if (atomic_inc_return(&kdev->num_cq) > KWARP_MAX_CQ) {
-		ret = -ENOMEM;
-		goto out_count;
-	}
-	ret = kwarp_charge_object(&cq->charge, udata, sizeof(*cq));
+	ret = kwarp_charge_object(&cq->charge, udata, sizeof(*cq), &kdev->num_cq, KWARP_MAX_CQ);
 	if (ret)
-		goto out_count;
+		return ret;
 	cq->ring.charge.account = cq->charge.account;
 	kwarp_cq_init(cq);
 	cq->ignore_overrun = attr->flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN;
+	cq->stamp_offset = time_offset();
 	cq->home = home_of_vector(attr->comp_vector, udata);
 	kwarp_engine_init_cq(cq, kwarp_account_timers(cq->charge.account));
-	siw = udata && kdev->siw;
-	ret = kwarp_ring_init(&cq->ring, siw ? 1 : attr->cqe, sizeof(struct kwarp_cqe), udata);
+	ret = kwarp_ring_init(&cq->ring, p ? 1 : attr->cqe, sizeof(struct kwarp_cqe), udata);
 	if (ret)
 		goto out_count;
-	if (siw) {
-		ret = kwarp_siw_give_cq(cq, attr->cqe, udata, atomic_inc_return(&kdev->next_cqn));
+	if (p) {
+		ret = p->give_cq(cq, attr->cqe, udata, atomic_inc_return(&kdev->next_cqn));
 	} else if (udata) {
 		ret = give_cq_ring(cq, &cq->ring, &cq->map, udata,
 				   atomic_inc_return(&kdev->next_cqn));
@@ -121,15 +151,15 @@ int kwarp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	}
 	if (ret)
 		goto out_ring;
-	ibcq->cqe = siw ? kwarp_siw_cq_size(cq->siw) : kwarp_ring_size(&cq->ring);
+	ibcq->cqe = p ? cq->foreign->size : kwarp_ring_size(&cq->ring);
+	cq->creator = udata ? get_pid(task_tgid(current)) : NULL;
 	return 0;
 
 out_ring:
-	kwarp_siw_release_cq(cq);
+	kwarp_release_foreign(kdev, &cq->foreign, &cq->map);
 	kwarp_ring_fini(&cq->ring);
 out_count:
-	kwarp_uncharge(&cq->charge);
-	atomic_dec(&kdev->num_cq);
+	kwarp_uncharge_object(&cq->charge, &kdev->num_cq);
 	return ret;
 }
 
@@ -138,18 +168,17 @@ int kwarp_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	struct kwarp_cq *cq = to_kcq(ibcq);
 
 	kwarp_engine_fini_cq(cq);
+	cancel_delayed_work_sync(&cq->late);
 	kwarp_cq_settle(cq);
-	kwarp_siw_release_cq(cq);
+	kwarp_release_foreign(to_kdev(ibcq->device), &cq->foreign, &cq->map);
 	kwarp_ring_free(&cq->ring, cq->map);
 	kvfree(cq->qp);
-	cq->qp = NULL;
-	kwarp_uncharge(&cq->charge);
-	atomic_dec(&to_kdev(ibcq->device)->num_cq);
+	put_pid(cq->creator);
+	kwarp_uncharge_object(&cq->charge, &to_kdev(ibcq->device)->num_cq);
 	return 0;
 }
 
-static int replace_cq_ring(struct kwarp_cq *cq, struct kwarp_ring *ring, bool polled,
-			   struct ib_udata *udata)
+static int replace_cq_ring(struct kwarp_cq *cq, struct kwarp_ring *ring, struct ib_udata *udata)
 {
 	struct rdma_user_mmap_entry *map;
 	int ret;
@@ -158,7 +187,7 @@ static int replace_cq_ring(struct kwarp_cq *cq, struct kwarp_ring *ring, bool po
 	ret = give_cq_ring(cq, ring, &map, udata, 0);
 	if (ret)
 		return ret;
-	ret = kwarp_cq_replace(cq, ring, polled);
+	ret = kwarp_cq_replace(cq, ring);
 	if (ret) {
 		kwarp_ring_free(ring, map);
 		return ret;
@@ -168,24 +197,26 @@ static int replace_cq_ring(struct kwarp_cq *cq, struct kwarp_ring *ring, bool po
 	return 0;
 }
 
-/* The RDMA core offers this verb only to programs. */
-int kwarp_resize_cq(struct ib_cq *ibcq, kwarp_cqe_count cqe, struct ib_udata *udata)
+static u64 ring_cost(u32 cqe)
+{
+	return kwarp_ring_cost(kwarp_ring_octets(cqe, sizeof(struct kwarp_cqe)));
+}
+
+/* Older kernels (6.12) let a kernel consumer call this, without @udata: its CQ has no mapping. */
+int kwarp_resize_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata)
 {
 	struct kwarp_cq *cq = to_kcq(ibcq);
-	struct kwarp_resize_cq_req req;
 	struct kwarp_ring ring = { .charge.account = cq->charge.account };
 	int ret;
 
-	ret = kwarp_udata_request(udata, &req, sizeof(req));
+	ret = kwarp_udata_no_request(udata);
 	if (ret)
 		return ret;
-	if (req.flags & ~KWARP_RESIZE_POLLED || req.rsvd)
-		return -EOPNOTSUPP;
 	if (!cq->map || cqe < 1 || cqe > KWARP_MAX_CQE)
 		return -EINVAL;
 	ret = kwarp_ring_init(&ring, cqe, sizeof(struct kwarp_cqe), true);
-	if (ret == -ENOMEM) {
-		/* The user may still pay for rings of earlier resizes, which are freed late. */
+	if (ret == -ENOMEM && kwarp_charge_can_wait(&ring.charge, ring_cost(cqe))) {
+		/* The user still pays for rings of earlier resizes, which are freed late. */
 		rcu_barrier();
 		flush_workqueue(kwarp_wq);
 		ret = kwarp_ring_init(&ring, cqe, sizeof(struct kwarp_cqe), true);
@@ -194,7 +225,7 @@ int kwarp_resize_cq(struct ib_cq *ibcq, kwarp_cqe_count cqe, struct ib_udata *ud
 		return ret;
 	/* The core holds only a read lock on the CQ, so two threads may resize it at once. */
 	mutex_lock(&cq->resize);
-	ret = replace_cq_ring(cq, &ring, req.flags & KWARP_RESIZE_POLLED, udata);
+	ret = replace_cq_ring(cq, &ring, udata);
 	if (!ret)
 		ibcq->cqe = kwarp_ring_size(&cq->ring);
 	mutex_unlock(&cq->resize);

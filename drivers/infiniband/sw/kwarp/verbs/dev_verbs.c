@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Device, port, context and protection domain.
- *
- * Numbers such as 7306-D-6 name requirements of RFCs, see Documentation/conformance.
- */
+/* Device, port, context and protection domain. */
 #include <linux/if_arp.h>
 #include <linux/if_vlan.h>
 #include <linux/inetdevice.h>
@@ -18,13 +14,6 @@
 
 #define VENDOR_ID	0x6b77	/* "kw"; no PCI vendor */
 #define HW_VER		1	/* constant: there is no hardware */
-
-/*
- * The first GID is iWARP's, which ends in zero octets.  Some programs, such as rdma-core's own
- * tests, take a GID whose last eight octets are zero for unused, and would find no GID at all: the
- * second GID is for them.
- */
-#define GIDS		2
 
 /*
  * The module's version as the firmware version: 16 bits per number, in the layout from which
@@ -44,17 +33,9 @@ void kwarp_fw_str(struct ib_device *ibdev, char *str)
 	strscpy(str, KWARP_VERSION, IB_FW_VERSION_NAME_MAX);
 }
 
-/**
- * kwarp_modify_device - ib_device_ops.modify_device
- * @ibdev: device
- * @mask: IB_DEVICE_MODIFY_*
- * @attr: new node description
- *
- * An administrator has written to node_desc in sysfs.  The core has checked the permission and
- * terminated the string.  A reader at the same time may see a mixture of old and new.
- *
- * Context: process.
- * Return: 0 or -EOPNOTSUPP.
+/*
+ * An administrator has written to node_desc in sysfs. The core has checked the permission and
+ * terminated the string. A reader at the same time may see a mixture of old and new.
  */
 int kwarp_modify_device(struct ib_device *ibdev, int mask, struct ib_device_modify *attr)
 {
@@ -107,6 +88,8 @@ int kwarp_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_srq_wr = KWARP_MAX_SRQ_WR;
 	attr->max_srq_sge = KWARP_MAX_SGE;
 	attr->max_fast_reg_page_list_len = KWARP_MAX_FRMR_PAGES;
+	attr->timestamp_mask = U64_MAX;
+	attr->hca_core_clock = NSEC_PER_MSEC;	/* kHz: completion timestamps count nanoseconds */
 	return 0;
 }
 
@@ -120,8 +103,8 @@ static bool has_own_address(const struct net_device *netdev)
 }
 
 /*
- * Does @upper, a VLAN on the netdev in @priv, have an address?  Connections to an address of a VLAN
- * in the same namespace go through the link of the netdev below the VLAN (cm/cm_iface.c).
+ * Connections to an address of a VLAN in the same namespace go through the link of the netdev below
+ * the VLAN (cm/cm_iface.c).
  */
 static int vlan_has_address(struct net_device *upper, struct netdev_nested_priv *priv)
 {
@@ -144,15 +127,9 @@ static bool has_address(struct net_device *netdev)
 	return found;
 }
 
-/**
- * kwarp_port_state - state of the RDMA port on a netdev
- * @netdev: network device
- *
+/*
  * The port is INIT if the netdev is up but nobody can connect, because neither the netdev nor a
- * VLAN on it has an address.
- *
- * Context: any but hard interrupt.
- * Return: IB_PORT_ACTIVE, IB_PORT_INIT or IB_PORT_DOWN.
+ * VLAN on it has an address. Context: any but hard interrupt.
  */
 enum ib_port_state kwarp_port_state(struct net_device *netdev)
 {
@@ -204,7 +181,7 @@ int kwarp_query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *att
 	attr->max_mtu = IB_MTU_4096;
 	attr->active_mtu = ib_mtu_int_to_enum(netdev->mtu);
 	attr->port_cap_flags = IB_PORT_CM_SUP | IB_PORT_DEVICE_MGMT_SUP;
-	attr->gid_tbl_len = GIDS;
+	attr->gid_tbl_len = KWARP_GIDS;
 	attr->max_msg_sz = KWARP_MAX_MSG;
 	fill_speed(attr, READ_ONCE(kdev->speed));
 	return 0;
@@ -223,25 +200,6 @@ int kwarp_port_immutable(struct ib_device *ibdev, u32 port,
 	return 0;
 }
 
-/*
- * The GID of an iWARP port is the hardware address of the netdev, left-aligned.  That of a tunnel
- * is its own IP address.  If the netdev has none (lo, tun, wireguard) the node GUID is used:
- * rdma_cm refuses a zero GID.  The second GID (see GIDS) has the node GUID in its last eight
- * octets.
- */
-int kwarp_query_gid(struct ib_device *ibdev, u32 port, int index, union ib_gid *gid)
-{
-	const struct net_device *netdev = to_kdev(ibdev)->netdev;
-
-	memset(gid, 0, sizeof(*gid));
-	memcpy(gid->raw, netdev->dev_addr, min_t(size_t, netdev->addr_len, sizeof(gid->raw)));
-	if (!memchr_inv(gid->raw, 0, sizeof(gid->raw)))
-		memcpy(gid->raw, &ibdev->node_guid, sizeof(ibdev->node_guid));
-	if (index)
-		gid->global.interface_id = ibdev->node_guid;
-	return 0;
-}
-
 /* Return: newest version of kwarp-abi.h that provider and module both speak; 0: there is none. */
 static u32 common_version(const struct kwarp_alloc_ucontext_req *req)
 {
@@ -254,10 +212,8 @@ static u32 common_version(const struct kwarp_alloc_ucontext_req *req)
 	return min_t(u32, high, KWARP_ABI_MAX);
 }
 
-/* Bits of kwarp_alloc_ucontext_req.features that this module knows. */
-#define FEATURES	KWARP_FEATURE_RFC7306
+#define FEATURES	(KWARP_FEATURE_RFC7306 | KWARP_FEATURE_SEND_IMM | KWARP_FEATURE_STRICT)
 
-/* Find the account of the user who opens the device, and charge the context. Return: 0, -ENOMEM. */
 int kwarp_ucontext_open(struct kwarp_ucontext *uc)
 {
 	int ret;
@@ -293,6 +249,8 @@ int kwarp_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata)
 	if (!resp.abi_version)
 		return -EOPNOTSUPP;
 	uc->features = req.features & FEATURES;
+	if (!READ_ONCE(to_kdev(ibuc->device)->knobs.strict))
+		uc->features &= ~KWARP_FEATURE_STRICT;
 	resp.features = uc->features;
 	ret = kwarp_ucontext_open(uc);
 	if (ret)
@@ -318,22 +276,14 @@ void kwarp_disassociate_ucontext(struct ib_ucontext *ibuc)
 
 int kwarp_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
-	struct kwarp_dev *kdev = to_kdev(ibpd->device);
 	int ret = kwarp_udata_none(udata);
 
-	if (ret)
-		return ret;
-	if (atomic_inc_return(&kdev->num_pd) > KWARP_MAX_PD ||
-	    kwarp_charge_object(&to_kpd(ibpd)->charge, udata, sizeof(struct kwarp_pd))) {
-		atomic_dec(&kdev->num_pd);
-		return -ENOMEM;
-	}
-	return 0;
+	return ret ?: kwarp_charge_object(&to_kpd(ibpd)->charge, udata, sizeof(struct kwarp_pd),
+					  &to_kdev(ibpd->device)->num_pd, KWARP_MAX_PD);
 }
 
 int kwarp_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
-	kwarp_uncharge(&to_kpd(ibpd)->charge);
-	atomic_dec(&to_kdev(ibpd->device)->num_pd);
+	kwarp_uncharge_object(&to_kpd(ibpd)->charge, &to_kdev(ibpd->device)->num_pd);
 	return 0;
 }

@@ -31,12 +31,9 @@ static_assert(KWARP_OBJECT_DOORBELL == 1U << UVERBS_ID_NS_SHIFT);
 static_assert(KWARP_METHOD_DOORBELL_OPEN == 1U << UVERBS_ID_NS_SHIFT);
 static_assert(KWARP_ATTR_DOORBELL_OPEN_FD == 1U << UVERBS_ID_NS_SHIFT);
 
-/**
- * struct kwarp_doorbell - one open doorbell
- * @uobj: the core's object; first member
- * @kdev: device; NULL after the device has gone or the file was closed.  Read under RCU: the core
- *	frees devices after a grace period
- * @ibuc: context whose queue pairs this doorbell serves; compared, never dereferenced
+/*
+ * @kdev: NULL after the device has gone or the file was closed. Read under RCU: the core frees
+ * devices after a grace period. @ibuc: compared, never dereferenced.
  */
 struct kwarp_doorbell {
 	struct ib_uobject uobj;
@@ -45,9 +42,8 @@ struct kwarp_doorbell {
 };
 
 /*
- * Find the queue pair that a program names.  Queue pairs of other contexts are not found: otherwise
- * one process could ring for the queue pairs of another process, and cost the other process
- * processor time.
+ * Queue pairs of other contexts are not found: otherwise one process could ring for the queue pairs
+ * of another process, and cost the other process processor time.
  *
  * Return: the queue pair with a reference; -EIO: the device is gone; -EINVAL: this context has no
  * queue pair of this number.
@@ -81,12 +77,7 @@ static struct kwarp_qp *find_doorbell_qp(const struct kwarp_doorbell *db, unsign
 	return qp ?: ERR_PTR(-EINVAL);
 }
 
-/*
- * Ring for one queue pair.  @posted: function that tells the queue pair's engine of new requests,
- * or of new receives.
- *
- * Return: 0, or the error of find_doorbell_qp().
- */
+/* @posted: function that tells the queue pair's engine of new requests, or of new receives. */
 static long ring_doorbell(const struct kwarp_doorbell *db, unsigned long qpn,
 			  void (*posted)(struct kwarp_engine *e, bool user))
 {
@@ -100,8 +91,8 @@ static long ring_doorbell(const struct kwarp_doorbell *db, unsigned long qpn,
 }
 
 /*
- * Ring for each queue pair of a list.  A queue pair that is not found does not stop the loop: the
- * program may have destroyed it in another thread.
+ * A queue pair that is not found does not stop the loop: the program may have destroyed it in
+ * another thread.
  *
  * Return: 0; -EINTR: the process is being killed; otherwise the first error.
  */
@@ -129,8 +120,8 @@ static long ring_doorbells(const struct kwarp_doorbell *db, const void __user *l
 }
 
 /*
- * ioctl() on the doorbell file.  For a send queue the calling thread itself sends the requests,
- * unless another context is sending for the queue pair already.  Context: process.
+ * For a send queue the calling thread itself sends the requests, unless another context is sending
+ * for the queue pair already.
  */
 static long doorbell_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {

@@ -76,7 +76,6 @@ static void fill_counters_ext(struct kwarp_dev *kdev, void *data)
 static_assert(offsetof(struct ib_pma_portcounters, port_select) ==
 	      offsetof(struct ib_pma_portcounters_ext, port_select));
 
-/* Return: what fills in the answer, or NULL if there is none. */
 static fill_fn find_answer(const struct ib_pma_mad *ask)
 {
 	const struct ib_mad_hdr *hdr = &ask->mad_hdr;
@@ -95,23 +94,10 @@ static fill_fn find_answer(const struct ib_pma_mad *ask)
 	return hdr->attr_id == IB_PMA_PORT_COUNTERS_EXT ? fill_counters_ext : NULL;
 }
 
-/**
- * kwarp_process_mad - ib_device_ops.process_mad
- * @ibdev: device
- * @flags: IB_MAD_IGNORE_*, of no meaning here: there are no keys
- * @port: port number
- * @wc: NULL, as the RDMA core itself asks
- * @grh: NULL
- * @in: request
- * @out: answer
- * @out_size: size of @out
- * @pkey_index: not used
- *
- * Answers Get of ClassPortInfo, PortCounters and PortCountersExtended.  Packets are FPDUs, data is
- * their payload.  Set, which would clear the counters, is refused like everything else.
- *
- * Context: process.
- * Return: IB_MAD_RESULT_SUCCESS | IB_MAD_RESULT_REPLY; IB_MAD_RESULT_FAILURE: @out is unchanged.
+/*
+ * Answers Get of ClassPortInfo, PortCounters and PortCountersExtended. Packets are FPDUs, data is
+ * their payload. Set, which would clear the counters, is refused like everything else. Return:
+ * IB_MAD_RESULT_SUCCESS | IB_MAD_RESULT_REPLY; IB_MAD_RESULT_FAILURE: @out is unchanged.
  */
 int kwarp_process_mad(struct ib_device *ibdev, int flags, u32 port, const struct ib_wc *wc,
 		      const struct ib_grh *grh, const struct ib_mad *in, struct ib_mad *out,

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Memory regions and windows: argument checks before the functions of mem/ are called.
- */
+/* Memory regions and windows: argument checks before the functions of mem/ are called. */
 #include <rdma/ib_umem.h>
 
 #include "../kwarp.h"
@@ -16,8 +14,6 @@
 #define MR_NO_EFFECT	(IB_ACCESS_HUGETLB | IB_ACCESS_OPTIONAL)
 
 /*
- * Check the access flags of a region.  The core has refused bits that have no meaning.
- *
  * Return: the flags without hints; -EOPNOTSUPP for flags that kwarp does not have; -EINVAL for
  * combinations that the verbs forbid.
  */
@@ -31,15 +27,17 @@ static int check_access(int access)
 	return access & ~MR_ACCESS ? -EOPNOTSUPP : access;
 }
 
+static int refused(struct ib_pd *ibpd, bool user)
+{
+	return kwarp_udata_fault(KWARP_FAULT_REGISTER, ibpd->device, user);
+}
+
 static struct ib_mr *mr_result(struct kwarp_mr *mr)
 {
 	return IS_ERR(mr) ? ERR_CAST(mr) : &mr->ibmr;
 }
 
-/*
- * Last step of a registration: make the STag of the new region valid.  @mr may be an ERR_PTR, which
- * is returned.  Return: the region as the core's object.
- */
+/* @mr may be an ERR_PTR, which is returned. */
 static struct ib_mr *opened_mr(struct kwarp_mr *mr)
 {
 	if (!IS_ERR(mr))
@@ -52,27 +50,21 @@ struct ib_mr *kwarp_get_dma_mr(struct ib_pd *ibpd, int access)
 	return mr_result(kwarp_mr_create_dma(to_kdev(ibpd->device), ibpd, access));
 }
 
-/**
- * struct mr_range - memory of a process that a region covers
- * @start: address in the process
- * @length: octets
- * @iova: address by which requests and peers name the memory
- */
+/* @start: address in the process. @iova: address by which requests and peers name the memory. */
 struct mr_range {
 	u64 start;
 	u64 length;
 	u64 iova;
 };
 
-/* The address of the first octet of a region with these access flags. */
 static u64 first_address(u64 iova, int access)
 {
 	return access & IB_ZERO_BASED ? 0 : iova;
 }
 
 /*
- * Check the access flags, the length and the addresses from @iova on.  Return: as check_access();
- * -EINVAL also if the length is 0 or too large, or if the addresses wrap.
+ * Return: as check_access(); -EINVAL also if the length is 0 or too large, or if the addresses
+ * wrap.
  */
 static int check_range(u64 iova, u64 length, int access)
 {
@@ -87,7 +79,7 @@ static int check_range(u64 iova, u64 length, int access)
 	return access;
 }
 
-/* Pin memory of the calling process and make a region over it. Context: process, may sleep. */
+/* Context: process, may sleep. */
 static struct kwarp_mr *register_range(struct ib_pd *ibpd, const struct mr_range *range,
 				       int access)
 {
@@ -97,7 +89,7 @@ static struct kwarp_mr *register_range(struct ib_pd *ibpd, const struct mr_range
 	access = check_range(range->iova, range->length, access);
 	if (access < 0)
 		return ERR_PTR(access);
-	umem = ib_umem_get(ibpd->device, range->start, range->length, access);
+	umem = ib_umem_get_va(ibpd->device, range->start, range->length, access);
 	if (IS_ERR(umem))
 		return ERR_CAST(umem);
 	mr = kwarp_mr_create_user(to_kdev(ibpd->device), ibpd, umem,
@@ -108,43 +100,34 @@ static struct kwarp_mr *register_range(struct ib_pd *ibpd, const struct mr_range
 }
 
 struct ib_mr *kwarp_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova,
-				int access, KWARP_DMAH_ARG struct ib_udata *udata)
+				int access, struct ib_dmah *dmah, struct ib_udata *udata)
 {
 	const struct mr_range range = { .start = start, .length = length, .iova = iova };
-	int ret = kwarp_udata_none(udata);
+	int ret = kwarp_udata_none(udata) ?: refused(ibpd, true);
 
 	if (ret)
 		return ERR_PTR(ret);
-	if (kwarp_has_dmah)
+	if (dmah)
 		return ERR_PTR(-EOPNOTSUPP);
 	return opened_mr(register_range(ibpd, &range, access));
 }
 
-/**
- * kwarp_reg_user_mr_dmabuf - ib_device_ops.reg_user_mr_dmabuf
- * @ibpd: protection domain
- * @offset: offset in the buffer of the region's first octet
- * @length: octets
- * @iova: address by which requests and peers name the region
- * @fd: file descriptor of the dma-buf
- * @access: IB_ACCESS_*
- * @attrs: attributes of the verb; not used
- *
- * Since Linux 6.17 the core passes a DMA handle, too.  It makes sense only for PCI devices, so a
- * call with one is refused.
- *
- * Context: process, may sleep.
- * Return: the region, or an ERR_PTR; see also kwarp_dmabuf_get().
+/*
+ * A DMA handle makes sense only for PCI devices, so a call with one is refused. Return: the region,
+ * or an ERR_PTR; see also kwarp_dmabuf_get().
  */
 struct ib_mr *kwarp_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 iova,
-				       int fd, int access, KWARP_DMAH_ARG
-				       struct kwarp_dmabuf_attrs *attrs)
+				       int fd, int access, struct ib_dmah *dmah,
+				       struct uverbs_attr_bundle *attrs)
 {
 	struct kwarp_mr_place place = { .offset = offset, .length = length };
 	struct kwarp_dmabuf *d;
 	struct kwarp_mr *mr;
+	int ret = refused(ibpd, true);
 
-	if (kwarp_has_dmah)
+	if (ret)
+		return ERR_PTR(ret);
+	if (dmah)
 		return ERR_PTR(-EOPNOTSUPP);
 	access = check_range(iova, length, access);
 	if (access < 0)
@@ -178,10 +161,7 @@ static struct kwarp_mr *repin_memory(struct ib_pd *pd, const struct kwarp_mr *ol
 	return register_range(pd, &range, access);
 }
 
-/*
- * Make a region over the memory of @old with other rights or in another protection domain. Its
- * addresses stay, so it is zero based if @old is.
- */
+/* The addresses of the region stay, so it is zero based if @old is. */
 static struct kwarp_mr *reregister_memory(struct ib_pd *pd, const struct kwarp_mr *old, int access)
 {
 	access = check_access(access);
@@ -193,23 +173,10 @@ static struct kwarp_mr *reregister_memory(struct ib_pd *pd, const struct kwarp_m
 	return kwarp_mr_create_same(to_kdev(pd->device), pd, old, access);
 }
 
-/**
- * kwarp_rereg_user_mr - ib_device_ops.rereg_user_mr
- * @ibmr: region
- * @flags: IB_MR_REREG_*: which of the following arguments count
- * @start: address in the process
- * @length: octets
- * @iova: address by which requests and peers name the region
- * @access: IB_ACCESS_*
- * @pd: protection domain; the old one if that does not change
- * @udata: driver data of the program's call
- *
- * A new region with a new STag is made, and then the old STag is made invalid.  So nobody sees half
- * of a change, and after a failure nothing has changed.  If the memory does not change, both
- * regions use the same pages.  The core replaces the old region by the new one and deregisters the
- * old one.
- *
- * Context: process, may sleep.
+/*
+ * A new region with a new STag is made, and then the old STag is made invalid. So nobody sees half
+ * of a change, and after a failure nothing has changed. If the memory does not change, both regions
+ * use the same pages. The core replaces the old region by the new one and deregisters the old one.
  * Return: the new region, or an ERR_PTR: -EBUSY if windows are bound to the old one.
  */
 struct ib_mr *kwarp_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 length,
@@ -218,7 +185,7 @@ struct ib_mr *kwarp_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 
 {
 	const struct mr_range range = { .start = start, .length = length, .iova = iova };
 	struct kwarp_mr *old = to_kmr(ibmr), *mr;
-	int ret = kwarp_udata_none(udata);
+	int ret = kwarp_udata_none(udata) ?: refused(pd, true);
 
 	if (ret)
 		return ERR_PTR(ret);
@@ -258,21 +225,10 @@ static int check_advice(struct ib_pd *pd, const struct ib_sge *sge, int rights)
 	}
 }
 
-/**
- * kwarp_advise_mr - ib_device_ops.advise_mr
- * @pd: protection domain
- * @advice: whether the pages will be read or written
- * @flags: IB_UVERBS_ADVISE_MR_FLAG_FLUSH: prefetch before the verb returns
- * @sge: ranges of regions
- * @n: elements of @sge
- * @attrs: attributes of the verb; not used
- *
- * There is nothing to prefetch, because regions are pinned: only the arguments are checked.
- *
- * Context: process.
- * Return: 0; -EOPNOTSUPP: unknown advice; -EINVAL: unknown flags; for the first bad element
- * -ENOENT: no valid region of this protection domain, -EPERM: right missing, or -EFAULT: out of
- * bounds.
+/*
+ * There is nothing to prefetch, because regions are pinned: only the arguments are checked. Return:
+ * 0; -EOPNOTSUPP: unknown advice; -EINVAL: unknown flags; for the first bad element -ENOENT: no
+ * valid region of this protection domain, -EPERM: right missing, or -EFAULT: out of bounds.
  */
 int kwarp_advise_mr(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice, u32 flags,
 		    struct ib_sge *sge, u32 n, struct uverbs_attr_bundle *attrs)
@@ -299,6 +255,10 @@ int kwarp_advise_mr(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice, u3
 
 struct ib_mr *kwarp_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_sg)
 {
+	int ret = refused(ibpd, false);
+
+	if (ret)
+		return ERR_PTR(ret);
 	if (type != IB_MR_TYPE_MEM_REG && type != IB_MR_TYPE_SG_GAPS)
 		return ERR_PTR(-EOPNOTSUPP);
 	return mr_result(kwarp_mr_create_fast(to_kdev(ibpd->device), ibpd, max_sg,
@@ -317,13 +277,13 @@ int kwarp_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 }
 
 /*
- * Allocate a window.  A work request on a send queue binds it: a window of type 2 to the stream of
- * that queue (type 2B of the verbs), one of type 1 for all streams of the protection domain.
+ * A work request on a send queue binds the window: a window of type 2 to the stream of that queue
+ * (type 2B of the verbs), one of type 1 for all streams of the protection domain.
  */
 int kwarp_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 {
 	struct kwarp_mr *mr;
-	int ret = kwarp_udata_none(udata);
+	int ret = kwarp_udata_none(udata) ?: refused(ibmw->pd, udata);
 
 	if (ret)
 		return ret;
@@ -338,7 +298,7 @@ int kwarp_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 	return 0;
 }
 
-/* Deallocate a window.  It may be bound: kwarp_mr_destroy() unbinds it. */
+/* The window may be bound: kwarp_mr_destroy() unbinds it. */
 int kwarp_dealloc_mw(struct ib_mw *ibmw)
 {
 	return kwarp_mr_destroy(to_kdev(ibmw->device), to_kmw(ibmw)->mr);

@@ -18,6 +18,7 @@
 #include <rdma/restrack.h>
 
 #include "../cm/cm.h"
+#include "../ended.h"
 #include "../mem/mr.h"
 #include "../proto/qp_fsm.h"
 #include "../qp/qp.h"
@@ -72,7 +73,8 @@ static bool put_queues(struct sk_buff *msg, const struct kwarp_qp *qp,
 {
 	if (rdma_nl_put_driver_u32(msg, "sq_size", qp->cap.max_send_wr) ||
 	    rdma_nl_put_driver_u32(msg, "sq_used", info->sq_used) ||
-	    rdma_nl_put_driver_u32(msg, "sq_held", info->held))
+	    rdma_nl_put_driver_u32(msg, "sq_held", info->held) ||
+	    rdma_nl_put_driver_string(msg, "sender", info->sender))
 		return true;
 	return !qp->srq && (rdma_nl_put_driver_u32(msg, "rq_size", qp->cap.max_recv_wr) ||
 			    rdma_nl_put_driver_u32(msg, "rq_used", info->rq_used));
@@ -95,23 +97,19 @@ static bool put_qp(struct sk_buff *msg, struct kwarp_qp *qp)
 
 static bool put_cq(struct sk_buff *msg, const struct kwarp_cq *cq)
 {
+	const u32 obey = READ_ONCE(cq->coalesce.obey), sent = READ_ONCE(cq->coalesce.sent);
+
 	return rdma_nl_put_driver_u32(msg, "completions", READ_ONCE(cq->prod)) ||
 	       rdma_nl_put_driver_u32(msg, "overflow", READ_ONCE(cq->overflow)) ||
-	       rdma_nl_put_driver_u32(msg, "doorbells_to_obey", READ_ONCE(cq->coalesce.obey)) ||
+	       rdma_nl_put_driver_u32(msg, "doorbells_to_obey", obey > sent ? obey - sent : 0) ||
 	       (cq->home >= 0 && rdma_nl_put_driver_u32(msg, "processor", cq->home));
 }
 
-/* The rights of a region, by the names of ibv_reg_mr(3)'s flags; reading by this end is no flag. */
 static bool put_rights(struct sk_buff *msg, int access)
 {
-	char text[80];
+	char text[KWARP_RIGHTS_LEN];
 
-	snprintf(text, sizeof(text), "local-read%s%s%s%s%s",
-		 access & IB_ACCESS_LOCAL_WRITE ? ",local-write" : "",
-		 access & IB_ACCESS_REMOTE_READ ? ",remote-read" : "",
-		 access & IB_ACCESS_REMOTE_WRITE ? ",remote-write" : "",
-		 access & IB_ACCESS_REMOTE_ATOMIC ? ",remote-atomic" : "",
-		 access & IB_ACCESS_MW_BIND ? ",mw-bind" : "");
+	kwarp_rights_text(access, text);
 	return rdma_nl_put_driver_string(msg, "rights", text);
 }
 
@@ -166,7 +164,7 @@ static bool put_cm_id(struct sk_buff *msg, const struct kwarp_cm_info *info, boo
 	return info->state ? put_endpoint(msg, info) : put_listener(msg, info);
 }
 
-/* The details are one nested attribute.  If they do not fit, the whole attribute is left out. */
+/* If the details do not fit, the whole attribute is left out. */
 static int end_details(struct sk_buff *msg, struct nlattr *details, bool no_room)
 {
 	if (no_room) {
@@ -177,7 +175,6 @@ static int end_details(struct sk_buff *msg, struct nlattr *details, bool no_room
 	return 0;
 }
 
-/* ib_device_ops.fill_res_qp_entry. Context: process. Return: 0, -EMSGSIZE. */
 int kwarp_fill_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 {
 	struct nlattr *details = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
@@ -185,7 +182,6 @@ int kwarp_fill_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 	return details ? end_details(msg, details, put_qp(msg, to_kqp(ibqp))) : -EMSGSIZE;
 }
 
-/* ib_device_ops.fill_res_cq_entry. Context: process. Return: 0, -EMSGSIZE. */
 int kwarp_fill_cq(struct sk_buff *msg, struct ib_cq *ibcq)
 {
 	struct nlattr *details = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
@@ -193,7 +189,6 @@ int kwarp_fill_cq(struct sk_buff *msg, struct ib_cq *ibcq)
 	return details ? end_details(msg, details, put_cq(msg, to_kcq(ibcq))) : -EMSGSIZE;
 }
 
-/* ib_device_ops.fill_res_mr_entry. Context: process. Return: 0, -EMSGSIZE. */
 int kwarp_fill_mr(struct sk_buff *msg, struct ib_mr *ibmr)
 {
 	struct nlattr *details = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
@@ -202,11 +197,8 @@ int kwarp_fill_mr(struct sk_buff *msg, struct ib_mr *ibmr)
 }
 
 /*
- * ib_device_ops.fill_res_cm_id_entry. No details are shown for an id that has neither a connection
- * nor a listener, and for an id whose connection came in through another link.
- *
- * Context: process.
- * Return: 0, -EMSGSIZE.
+ * No details are shown for an id that has neither a connection nor a listener, and for an id whose
+ * connection came in through another link.
  */
 int kwarp_fill_cm_id(struct sk_buff *msg, struct rdma_cm_id *id)
 {
@@ -227,16 +219,13 @@ int kwarp_fill_cm_id(struct sk_buff *msg, struct rdma_cm_id *id)
 
 static bool put_srq(struct sk_buff *msg, const struct kwarp_srq *srq)
 {
-	return rdma_nl_put_driver_u32(msg, "size", READ_ONCE(srq->rq.max_wr)) ||
+	return rdma_nl_put_driver_u32(msg, "size", kwarp_rq_size(&srq->rq)) ||
 	       rdma_nl_put_driver_u32(msg, "max_sge", srq->rq.max_sge) ||
 	       rdma_nl_put_driver_u32(msg, "limit", READ_ONCE(srq->rq.limit)) ||
 	       rdma_nl_put_driver_u32(msg, "taken", READ_ONCE(srq->rq.next));
 }
 
-/*
- * ib_device_ops.fill_res_srq_entry; kernels before 6.12 have no such operation. Context: process.
- * Return: 0, -EMSGSIZE.
- */
+/* Kernels before 6.12 have no such operation. */
 int kwarp_fill_srq(struct sk_buff *msg, struct ib_srq *ibsrq)
 {
 	struct nlattr *details = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);

@@ -1,22 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Shared receive queues.
- *
- * libsiw is the libibverbs provider of the siw driver, which programs use on links of type
- * kwarp-siw.
- */
-#include <rdma/siw-abi.h>
-
+/* Shared receive queues */
 #include "../kwarp.h"
 #include "../qp/qp.h"
+#include "personality.h"
 #include "udata.h"
 #include "verbs.h"
 
-/*
- * Make a ring mappable, and fill @resp with what user space needs to map it.
- *
- * Return: the mmap entry; NULL: out of memory.
- */
 static struct rdma_user_mmap_entry *offer_srq_ring(struct kwarp_ring *ring,
 						   struct ib_udata *udata,
 						   struct kwarp_create_srq_resp *resp)
@@ -48,10 +37,7 @@ static int give_srq_ring(struct kwarp_srq *srq, struct ib_udata *udata)
 
 static void release_srq_rings(struct kwarp_srq *srq)
 {
-	if (srq->rq.siw) {
-		kwarp_siw_release_wq(srq->rq.siw, srq->map);
-		srq->map = NULL;
-	}
+	kwarp_release_foreign(to_kdev(srq->ibsrq.device), &srq->rq.foreign, &srq->map);
 	kwarp_ring_free(&srq->rq.ring, srq->map);
 }
 
@@ -59,42 +45,38 @@ int kwarp_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 		     struct ib_udata *udata)
 {
 	struct kwarp_dev *kdev = to_kdev(ibsrq->device);
+	const struct kwarp_personality *p = kwarp_personality_of(kdev, udata);
+	const u32 max_sge = p ? p->max_sge : KWARP_MAX_SGE;
 	struct kwarp_srq *srq = to_ksrq(ibsrq);
 	struct ib_srq_attr *attr = &init->attr;
 	int ret;
 
 	ret = kwarp_udata_no_request(udata);
+	if (!ret)
+		ret = kwarp_udata_fault(KWARP_FAULT_CREATE, ibsrq->device, udata);
 	if (ret)
 		return ret;
 	if (init->srq_type != IB_SRQT_BASIC)
 		return -EOPNOTSUPP;
-	if (!attr->max_wr || attr->max_wr > KWARP_MAX_SRQ_WR ||
-	    attr->max_sge > (udata && kdev->siw ? SIW_MAX_SGE : KWARP_MAX_SGE))
+	if (!attr->max_wr || attr->max_wr > KWARP_MAX_SRQ_WR || attr->max_sge > max_sge)
 		return -EINVAL;
-	if (atomic_inc_return(&kdev->num_srq) > KWARP_MAX_SRQ) {
-		ret = -ENOMEM;
-		goto out_count;
-	}
-	ret = kwarp_charge_object(&srq->charge, udata, sizeof(*srq));
+	ret = kwarp_charge_object(&srq->charge, udata, sizeof(*srq), &kdev->num_srq, KWARP_MAX_SRQ);
 	if (ret)
-		goto out_count;
+		return ret;
 	srq->rq.ring.charge.account = srq->charge.account;
 	attr->max_sge = max(attr->max_sge, 1U);
 	srq->rq.user = udata;
-	/* libsiw posts up to SIW_MAX_SGE elements, even if it asked for fewer: make room. */
 	ret = kwarp_rq_init(&srq->rq, attr->max_wr,
-			    kwarp_rqe_stride(udata && kdev->siw ? SIW_MAX_SGE : attr->max_sge));
+			    kwarp_rqe_stride(p ? p->max_sge : attr->max_sge));
 	if (ret)
 		goto out_count;
 	attr->max_wr = kwarp_ring_size(&srq->rq.ring);
-	srq->rq.max_wr = attr->max_wr;
 	srq->rq.max_sge = attr->max_sge;
-	srq->rq.limit = 0;
 	mutex_init(&srq->resize);
 	kwarp_mem_stream_init(&srq->mem);
 	srq->mem.pd = ibsrq->pd;
 	if (udata) {
-		ret = kdev->siw ? kwarp_siw_give_srq(srq, udata) : give_srq_ring(srq, udata);
+		ret = p ? p->give_srq(srq, udata) : give_srq_ring(srq, udata);
 		if (ret)
 			goto out_ring;
 	}
@@ -103,8 +85,7 @@ int kwarp_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 out_ring:
 	release_srq_rings(srq);
 out_count:
-	kwarp_uncharge(&srq->charge);
-	atomic_dec(&kdev->num_srq);
+	kwarp_uncharge_object(&srq->charge, &kdev->num_srq);
 	return ret;
 }
 
@@ -137,9 +118,9 @@ static int replace_srq_ring(struct kwarp_srq *srq, struct kwarp_ring *ring, cons
 }
 
 /*
- * Resize the SRQ of a program.  During a resize nobody may post to the old ring.  A program has to
- * keep that rule (see struct kwarp_modify_srq_req).  A kernel consumer may post at any time, so its
- * SRQ cannot be resized, and neither can an SRQ of libsiw.
+ * During a resize nobody may post to the old ring. A program has to keep that rule (see struct
+ * kwarp_modify_srq_req). A kernel consumer may post at any time, so its SRQ cannot be resized, and
+ * neither can one with a foreign ring.
  */
 static int resize_srq(struct kwarp_srq *srq, u32 max_wr, const u32 *limit,
 		      struct ib_udata *udata)
@@ -152,7 +133,7 @@ static int resize_srq(struct kwarp_srq *srq, u32 max_wr, const u32 *limit,
 	ret = kwarp_udata_request(udata, &req, sizeof(req));
 	if (ret)
 		return ret;
-	if (!srq->rq.user || srq->rq.siw || !req.answer)
+	if (!srq->rq.user || srq->rq.foreign || !req.answer)
 		return -EOPNOTSUPP;
 	if (!max_wr || max_wr > KWARP_MAX_SRQ_WR)
 		return -EINVAL;
@@ -164,7 +145,7 @@ static int resize_srq(struct kwarp_srq *srq, u32 max_wr, const u32 *limit,
 
 static int set_srq_limit(struct kwarp_rq *rq, u32 limit)
 {
-	if (limit > rq->max_wr)
+	if (limit > kwarp_rq_size(rq))
 		return -EINVAL;
 	spin_lock_bh(&rq->lock);
 	rq->limit = limit;
@@ -172,16 +153,9 @@ static int set_srq_limit(struct kwarp_rq *rq, u32 limit)
 	return 0;
 }
 
-/**
- * kwarp_modify_srq - ib_device_ops.modify_srq
- * @ibsrq: queue
- * @attr: new values
- * @mask: which values change: IB_SRQ_LIMIT, IB_SRQ_MAX_WR
- * @udata: request of the program: struct kwarp_modify_srq_req with IB_SRQ_MAX_WR, else empty
- *
- * Context: process, may sleep. The core holds only a read lock on the SRQ, so two threads may
- * call this at the same time.
- * Return: 0; a negative errno: nothing has changed.
+/*
+ * Context: process, may sleep. The core holds only a read lock on the SRQ, so two threads may call
+ * this at the same time. Return: 0; a negative errno: nothing has changed.
  */
 int kwarp_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 		     enum ib_srq_attr_mask mask, struct ib_udata *udata)
@@ -209,7 +183,7 @@ int kwarp_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
 	const struct kwarp_rq *rq = &to_ksrq(ibsrq)->rq;
 
 	/* READ_ONCE: kwarp_modify_srq() may run at the same time. */
-	attr->max_wr = READ_ONCE(rq->max_wr);
+	attr->max_wr = kwarp_rq_size(rq);
 	attr->max_sge = rq->max_sge;
 	attr->srq_limit = READ_ONCE(rq->limit);
 	return 0;
@@ -220,21 +194,22 @@ int kwarp_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 	struct kwarp_srq *srq = to_ksrq(ibsrq);
 
 	release_srq_rings(srq);
-	kwarp_uncharge(&srq->charge);
-	atomic_dec(&to_kdev(ibsrq->device)->num_srq);
+	kwarp_uncharge_object(&srq->charge, &to_kdev(ibsrq->device)->num_srq);
 	return 0;
 }
 
-/* Post receives of a kernel consumer.  Context: any. */
 int kwarp_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 			const struct ib_recv_wr **bad)
 {
 	struct kwarp_rq *rq = &to_ksrq(ibsrq)->rq;
+	int ret;
 
+	*bad = wr;
 	/* Programs post to their shared ring, never through this verb. */
-	if (rq->user) {
-		*bad = wr;
+	if (rq->user)
 		return -EOPNOTSUPP;
-	}
+	ret = kwarp_fault(KWARP_FAULT_POST, ibsrq->device, 0, NULL);
+	if (ret)
+		return -ret;
 	return kwarp_rq_post(rq, wr, bad);
 }

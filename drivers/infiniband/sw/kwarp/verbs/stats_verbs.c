@@ -14,14 +14,12 @@
 #include "../qp/types.h"
 #include "../stats.h"
 
-/* ib_device_ops.alloc_hw_port_stats. Context: process. Return: NULL: out of memory. */
 struct rdma_hw_stats *kwarp_alloc_port_stats(struct ib_device *ibdev, u32 port)
 {
 	return rdma_alloc_hw_stats_struct(kwarp_stats_names(), kwarp_stats_count(),
 					  RDMA_HW_STATS_DEFAULT_LIFESPAN);
 }
 
-/* ib_device_ops.get_hw_stats. Context: process. Return: number of values set; -EINVAL. */
 int kwarp_get_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port, int index)
 {
 	if (port != 1 || !stats)
@@ -30,13 +28,9 @@ int kwarp_get_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 po
 }
 
 /*
- * ib_device_ops.counter_alloc_stats: memory for the values of a counter.  After the values that the
- * core knows of, kwarp keeps @n more: what the counter has counted for queue pairs that were bound
- * to it and are not bound any more (see left_in() in stats.c).  Counts that only the device has,
- * and no queue pair, are disabled.
- *
- * Context: process.
- * Return: NULL: out of memory.
+ * After the values that the core knows of, kwarp keeps @n more: what the counter has counted for
+ * queue pairs that were bound to it and are not bound any more (see left_in() in stats.c). Counts
+ * that only the device has, and no queue pair, are disabled.
  */
 struct rdma_hw_stats *kwarp_counter_alloc_stats(struct rdma_counter *counter)
 {
@@ -53,12 +47,8 @@ struct rdma_hw_stats *kwarp_counter_alloc_stats(struct rdma_counter *counter)
 	return stats;
 }
 
-/*
- * ib_device_ops.counter_bind_qp. Context: process.
- *
- * Return: 0; -EBUSY: a counter is bound already; -EINVAL: the queue pair is being destroyed.
- */
-int kwarp_counter_bind_qp(struct rdma_counter *counter, KWARP_COUNTER_QP_ARGS)
+/* -EBUSY: a counter is bound already; -EINVAL: the queue pair is being destroyed. */
+int kwarp_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp, u32 port)
 {
 	struct kwarp_qp *qp = to_kqp(ibqp);
 	int ret = kwarp_stats_bind(qp->kdev, kwarp_engine_stats(&qp->engine), counter);
@@ -68,8 +58,7 @@ int kwarp_counter_bind_qp(struct rdma_counter *counter, KWARP_COUNTER_QP_ARGS)
 	return ret;
 }
 
-/* ib_device_ops.counter_unbind_qp. Context: process. */
-int kwarp_counter_unbind_qp(KWARP_COUNTER_QP_ARGS)
+int kwarp_counter_unbind_qp(struct ib_qp *ibqp, u32 port)
 {
 	struct kwarp_qp *qp = to_kqp(ibqp);
 
@@ -84,7 +73,6 @@ int kwarp_counter_dealloc(struct rdma_counter *counter)
 	return 0;
 }
 
-/* ib_device_ops.counter_update_stats. Context: process. */
 int kwarp_counter_update_stats(struct rdma_counter *counter)
 {
 	kwarp_stats_fill_bound(to_kdev(counter->device), counter);

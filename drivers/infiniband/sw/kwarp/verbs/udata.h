@@ -14,16 +14,15 @@
 #define KWARP_VERBS_UDATA_H
 
 #include <linux/minmax.h>
+#include <linux/sched/signal.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
 
-/*
- * Check that all octets of the request from octet @from on are zero.
- *
- * Return: 0; -EOPNOTSUPP: one of them is not zero; -EFAULT.
- */
+#include "../fault.h"
+
+/* -EOPNOTSUPP: an octet of the request from octet @from on is not zero. */
 static inline int kwarp_udata_rest(struct ib_udata *udata, size_t from)
 {
 	int ret;
@@ -36,13 +35,9 @@ static inline int kwarp_udata_rest(struct ib_udata *udata, size_t from)
 	return ret ? 0 : -EOPNOTSUPP;
 }
 
-/**
- * kwarp_udata_request - copy the request of a verb from user space
- * @udata: driver data of the verb, or NULL
- * @req: result; octets that user space does not give are zero
- * @len: octets of @req
- *
- * Return: 0; -EOPNOTSUPP: octets after the first @len ones are not zero; -EFAULT.
+/*
+ * Octets that user space does not give are zero. -EOPNOTSUPP: octets after the first @len ones are
+ * not zero.
  */
 static inline int kwarp_udata_request(struct ib_udata *udata, void *req, size_t len)
 {
@@ -62,14 +57,7 @@ static inline int kwarp_udata_no_request(struct ib_udata *udata)
 	return kwarp_udata_rest(udata, 0);
 }
 
-/**
- * kwarp_udata_answer - copy the answer of a verb to user space
- * @udata: driver data of the verb
- * @resp: the answer, every octet of it set
- * @len: octets of @resp
- *
- * Return: 0, -EFAULT.
- */
+/* @resp: every octet of it is set. */
 static inline int kwarp_udata_answer(struct ib_udata *udata, void *resp, size_t len)
 {
 	size_t room = udata->outlen;
@@ -96,14 +84,13 @@ static inline int kwarp_udata_none(struct ib_udata *udata)
 	return clear_user(udata->outbuf, udata->outlen) ? -EFAULT : 0;
 }
 
-/**
- * kwarp_udata_refuse - refuse a verb that has attributes which the driver does not implement
- * @udata: driver data of the verb, or NULL
- * @attrs: UVERBS_ATTR_* of the verb's method
- * @n: elements of @attrs
- *
- * Return: 0; -EOPNOTSUPP: the program has given one of the attributes.
- */
+/* Return: the error that a fault lets the verb fail with; 0: none.  @user: a program has called. */
+static inline int kwarp_udata_fault(enum kwarp_fault kind, struct ib_device *ibdev, bool user)
+{
+	return -kwarp_fault(kind, ibdev, 0, user ? task_tgid(current) : NULL);
+}
+
+/* @attrs: UVERBS_ATTR_*. -EOPNOTSUPP: the program has given one of them. */
 static inline int kwarp_udata_refuse(struct ib_udata *udata, const u16 *attrs, size_t n)
 {
 	if (!udata)

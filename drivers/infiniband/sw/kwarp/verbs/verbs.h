@@ -17,19 +17,16 @@
 #include "../counts.h"
 #include "../limits.h"
 
-struct kwarp_cq;
+struct kwarp_dev;
 struct kwarp_mr;
 struct kwarp_qp;
 struct kwarp_ring;
-struct kwarp_siw_wq;
 struct kwarp_srq;
 struct rdma_user_mmap_entry;
 
-/**
- * struct kwarp_ucontext - one opened device of a process
- * @ibuc: RDMA core's object; first member
- * @features: KWARP_FEATURE_* that provider and module both know; immutable
- * @charge: what the user pays for the context; its account also pays for all objects
+/*
+ * @features: KWARP_FEATURE_* that provider and module both know; immutable. @charge: its account
+ * also pays for all objects.
  */
 struct kwarp_ucontext {
 	struct ib_ucontext ibuc;
@@ -42,11 +39,9 @@ static inline struct kwarp_ucontext *to_kuc(struct ib_ucontext *ibuc)
 	return container_of(ibuc, struct kwarp_ucontext, ibuc);
 }
 
-/**
- * struct kwarp_mw - memory window
- * @ibmw: RDMA core's object; first member
- * @mr: the window as the memory layer (mem/) sees it: a lookup of the window's STag finds this
- *	object.  It may outlive struct kwarp_mw, because it is freed after an RCU grace period
+/*
+ * A lookup of the window's STag finds @mr, which may outlive struct kwarp_mw, because it is freed
+ * after an RCU grace period.
  */
 struct kwarp_mw {
 	struct ib_mw ibmw;
@@ -64,7 +59,6 @@ int kwarp_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 int kwarp_query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *attr);
 int kwarp_port_immutable(struct ib_device *ibdev, u32 port,
 			 struct ib_port_immutable *immutable);
-int kwarp_query_gid(struct ib_device *ibdev, u32 port, int index, union ib_gid *gid);
 int kwarp_modify_device(struct ib_device *ibdev, int mask, struct ib_device_modify *attr);
 void kwarp_fw_str(struct ib_device *ibdev, char *str);
 int kwarp_ucontext_open(struct kwarp_ucontext *uc);
@@ -76,11 +70,18 @@ int kwarp_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
 int kwarp_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
 enum ib_port_state kwarp_port_state(struct net_device *netdev);
 
+/* gids.c */
+int kwarp_query_gid(struct ib_device *ibdev, u32 port, int index, union ib_gid *gid);
+struct net_device *kwarp_get_netdev(struct ib_device *ibdev, u32 port);
+void kwarp_gids_init(struct kwarp_dev *kdev);
+bool kwarp_gids_renew(struct kwarp_dev *kdev);
+bool kwarp_gids_new_hardware(struct kwarp_dev *kdev);
+
 /* cq_verbs.c */
 int kwarp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
-		    struct kwarp_cq_attrs *attrs);
+		    struct uverbs_attr_bundle *attrs);
 int kwarp_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
-int kwarp_resize_cq(struct ib_cq *ibcq, kwarp_cqe_count cqe, struct ib_udata *udata);
+int kwarp_resize_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata);
 
 /* qp_verbs.c */
 int kwarp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
@@ -108,10 +109,10 @@ int kwarp_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 /* mr_verbs.c */
 struct ib_mr *kwarp_get_dma_mr(struct ib_pd *ibpd, int access);
 struct ib_mr *kwarp_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 iova,
-				       int fd, int access, KWARP_DMAH_ARG
-				       struct kwarp_dmabuf_attrs *attrs);
+				       int fd, int access, struct ib_dmah *dmah,
+				       struct uverbs_attr_bundle *attrs);
 struct ib_mr *kwarp_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova,
-				int access, KWARP_DMAH_ARG struct ib_udata *udata);
+				int access, struct ib_dmah *dmah, struct ib_udata *udata);
 struct ib_mr *kwarp_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 length,
 				  u64 iova, int access, struct ib_pd *pd,
 				  struct ib_udata *udata);
@@ -148,8 +149,8 @@ int kwarp_fill_srq(struct sk_buff *msg, struct ib_srq *ibsrq);
 struct rdma_hw_stats *kwarp_alloc_port_stats(struct ib_device *ibdev, u32 port);
 int kwarp_get_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port, int index);
 struct rdma_hw_stats *kwarp_counter_alloc_stats(struct rdma_counter *counter);
-int kwarp_counter_bind_qp(struct rdma_counter *counter, KWARP_COUNTER_QP_ARGS);
-int kwarp_counter_unbind_qp(KWARP_COUNTER_QP_ARGS);
+int kwarp_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp, u32 port);
+int kwarp_counter_unbind_qp(struct ib_qp *ibqp, u32 port);
 int kwarp_counter_dealloc(struct rdma_counter *counter);
 int kwarp_counter_update_stats(struct rdma_counter *counter);
 void kwarp_counter_init(struct rdma_counter *counter);
@@ -158,17 +159,6 @@ void kwarp_counter_init(struct rdma_counter *counter);
 int kwarp_process_mad(struct ib_device *ibdev, int flags, u32 port, const struct ib_wc *wc,
 		      const struct ib_grh *grh, const struct ib_mad *in, struct ib_mad *out,
 		      size_t *out_size, u16 *pkey_index);
-
-/* siw_verbs.c */
-int kwarp_siw_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
-			   struct ib_udata *udata);
-int kwarp_siw_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata);
-void kwarp_siw_dealloc_ucontext(struct ib_ucontext *ibuc);
-int kwarp_siw_give_cq(struct kwarp_cq *cq, u32 entries, struct ib_udata *udata, u32 id);
-int kwarp_siw_give_qp(struct kwarp_qp *qp, struct ib_udata *udata);
-int kwarp_siw_give_srq(struct kwarp_srq *srq, struct ib_udata *udata);
-void kwarp_siw_release_cq(struct kwarp_cq *cq);
-void kwarp_siw_release_wq(struct kwarp_siw_wq *wq, struct rdma_user_mmap_entry *map);
 
 static inline struct ib_ucontext *kwarp_udata_context(struct ib_udata *udata)
 {
@@ -179,14 +169,26 @@ static inline struct ib_ucontext *kwarp_udata_context(struct ib_udata *udata)
 }
 
 /*
- * Charge an object of @size octets, without its rings, to the user's account, which is set in
- * @charge. For a kernel consumer's object @udata is NULL, and nobody pays. Return: 0, -ENOMEM.
+ * Count an object in @num, of which the device may have @max, and charge its memory. For a kernel
+ * consumer's object @udata is NULL, and nobody pays.
  */
 static inline int kwarp_charge_object(struct kwarp_charge *charge, struct ib_udata *udata,
-				      size_t size)
+				      size_t size, atomic_t *num, int max)
 {
+	int ret = -ENOMEM;
+
 	charge->account = udata ? to_kuc(kwarp_udata_context(udata))->charge.account : NULL;
-	return kwarp_charge(charge, KWARP_OBJECT_MEMORY + kmalloc_size_roundup(size));
+	if (atomic_inc_return(num) <= max)
+		ret = kwarp_charge(charge, KWARP_OBJECT_MEMORY + kmalloc_size_roundup(size));
+	if (ret)
+		atomic_dec(num);
+	return ret;
+}
+
+static inline void kwarp_uncharge_object(struct kwarp_charge *charge, atomic_t *num)
+{
+	kwarp_uncharge(charge);
+	atomic_dec(num);
 }
 
 #endif /* KWARP_VERBS_VERBS_H */

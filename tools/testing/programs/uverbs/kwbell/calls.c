@@ -7,6 +7,7 @@
 #include "kwbell.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -14,6 +15,19 @@
 
 #define SENDS		KWARP_IOC_POSTED_SENDS
 #define HEARD_MS	5000	/* time limit for a completion */
+
+unsigned int bell_n_ok, bell_n_failed;
+
+void bell_verdict(const char *where, const char *what, bool good, int got)
+{
+	if (good) {
+		bell_n_ok++;
+		kw_debug("ok %s: %s", where, what);
+		return;
+	}
+	bell_n_failed++;
+	kw_say("FAILED %s: %s (%s)", where, what, got ? strerror(got) : "0");
+}
 
 int bell_ring(int bell, unsigned long cmd, unsigned long number)
 {
@@ -84,7 +98,7 @@ static bool can_be_said(const struct call *c)
 /* Number of completions of the queue pair in the error state so far. */
 static uint32_t completions(void)
 {
-	return __atomic_load_n(&bell_dead.cq->prod, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&bell_dead.cq->prod, __ATOMIC_RELAXED);
 }
 
 /*

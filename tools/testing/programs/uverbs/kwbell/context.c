@@ -15,6 +15,7 @@
 
 #define ENTRIES		8	/* length of each work queue */
 
+const char *bell_dev;
 struct bell_context bell_own, bell_stranger;
 uint32_t bell_destroyed;
 struct bell_dead bell_dead;
@@ -36,8 +37,8 @@ static uint32_t create_cq(int fd, struct kwarp_create_cq_resp *resp)
 {
 	struct ib_uverbs_create_cq in = { .cqe = 2 * ENTRIES, .comp_channel = -1 };
 
-	return create(fd, IB_USER_VERBS_CMD_CREATE_CQ, BELL_BUF(in),
-		      sizeof(struct ib_uverbs_create_cq_resp), BELL_BUF(*resp));
+	return create(fd, IB_USER_VERBS_CMD_CREATE_CQ, KWU_BUF(in),
+		      sizeof(struct ib_uverbs_create_cq_resp), KWU_BUF(*resp));
 }
 
 static uint32_t create_qp(const struct bell_context *x, uint32_t cq,
@@ -54,16 +55,16 @@ static uint32_t create_qp(const struct bell_context *x, uint32_t cq,
 		.qp_type = IB_UVERBS_QPT_RC,
 	};
 
-	return create(x->fd, IB_USER_VERBS_CMD_CREATE_QP, BELL_BUF(in),
-		      sizeof(struct ib_uverbs_create_qp_resp), BELL_BUF(*resp));
+	return create(x->fd, IB_USER_VERBS_CMD_CREATE_QP, KWU_BUF(in),
+		      sizeof(struct ib_uverbs_create_qp_resp), KWU_BUF(*resp));
 }
 
 static void destroy_qp(int fd, uint32_t handle)
 {
 	struct ib_uverbs_destroy_qp in = { .qp_handle = handle };
 
-	create(fd, IB_USER_VERBS_CMD_DESTROY_QP, BELL_BUF(in),
-	       sizeof(struct ib_uverbs_destroy_qp_resp), BELL_NONE);
+	create(fd, IB_USER_VERBS_CMD_DESTROY_QP, KWU_BUF(in),
+	       sizeof(struct ib_uverbs_destroy_qp_resp), KWU_NONE);
 }
 
 int bell_open_bell(int fd)
@@ -87,8 +88,8 @@ void bell_open_context(struct bell_context *x)
 	if (rv)
 		kw_die(KW_SETUP, "no context: %s", strerror(rv));
 	x->bell = bell_open_bell(x->fd);
-	x->pd = create(x->fd, IB_USER_VERBS_CMD_ALLOC_PD, BELL_BUF(in),
-		       sizeof(struct ib_uverbs_alloc_pd_resp), BELL_NONE);
+	x->pd = create(x->fd, IB_USER_VERBS_CMD_ALLOC_PD, KWU_BUF(in),
+		       sizeof(struct ib_uverbs_alloc_pd_resp), KWU_NONE);
 	x->cq = create_cq(x->fd, &cq);
 	create_qp(x, x->cq, &qp);
 	x->qpn = qp.qpn;
@@ -120,7 +121,7 @@ void bell_make_dead(void)
 	uint32_t handle = create_cq(bell_own.fd, &dead_cq);
 
 	in.qp_handle = create_qp(&bell_own, handle, &dead_qp);
-	create(bell_own.fd, IB_USER_VERBS_CMD_MODIFY_QP, BELL_BUF(in), 0, BELL_NONE);
+	create(bell_own.fd, IB_USER_VERBS_CMD_MODIFY_QP, KWU_BUF(in), 0, KWU_NONE);
 	bell_dead.qpn = dead_qp.qpn;
 	bell_map_dead();
 }

@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+unsigned int bell_threads = 4;
+
 /*
  * Ring for queue pair @qpn until the device is gone, and rings return EIO. Before that, while the
  * device is being removed, rings return EINVAL: the queue pair is destroyed already.

@@ -25,21 +25,7 @@
 
 #include <rdma/ib_user_verbs.h>
 
-const char *bell_dev;
-unsigned int bell_threads = 4;
-unsigned int bell_n_ok, bell_n_failed;
 static unsigned int user = 65534;
-
-void bell_verdict(const char *where, const char *what, bool good, int got)
-{
-	if (good) {
-		bell_n_ok++;
-		kw_debug("ok %s: %s", where, what);
-		return;
-	}
-	bell_n_failed++;
-	kw_say("FAILED %s: %s (%s)", where, what, got ? strerror(got) : "0");
-}
 
 static void try_files(void)
 {
@@ -75,7 +61,7 @@ static void try_user(void)
 	uint32_t out[16];
 	struct kwu_call c = {
 		.cmd = IB_USER_VERBS_CMD_ALLOC_PD,
-		.in = BELL_BUF(in),
+		.in = KWU_BUF(in),
 		.out = { out, sizeof(struct ib_uverbs_alloc_pd_resp) },
 	};
 	int rv;

@@ -15,16 +15,6 @@
 #define BELL_SEND		KWARP_IOC_POSTED_SEND
 #define BELL_RECV		KWARP_IOC_POSTED_RECV
 #define BELL_MAX_THREADS	16
-#define BELL_BUF(x)		((struct kwu_buf){ &(x), sizeof(x) })
-#define BELL_NONE		((struct kwu_buf){ NULL, 0 })
-
-/* Options -d and -t. */
-extern const char *bell_dev;
-extern unsigned int bell_threads;
-
-/* Count and report one check. @got is an errno, for the message. */
-extern unsigned int bell_n_ok, bell_n_failed;
-void bell_verdict(const char *where, const char *what, bool good, int got);
 
 /* Functions of context.c: contexts and queue pairs */
 
@@ -50,6 +40,9 @@ struct bell_dead {
 	struct kwarp_ring_hdr *sq, *rq, *cq;
 };
 
+/* Option -d: the device. */
+extern const char *bell_dev;
+
 /* The tested context, and another one. Neither may ring for queue pairs of the other. */
 extern struct bell_context bell_own, bell_stranger;
 extern uint32_t bell_destroyed;	/* number of a former queue pair of bell_own */
@@ -63,8 +56,11 @@ void bell_make_dead(void);
 void bell_map_dead(void);
 void bell_make_destroyed(void);
 
-/* calls.c: a table of calls of a doorbell */
+/* calls.c: a table of calls of a doorbell, and the verdicts on all checks */
 
+/* Count and report one check. @got is an errno, for the message. */
+extern unsigned int bell_n_ok, bell_n_failed;
+void bell_verdict(const char *where, const char *what, bool good, int got);
 /* Make one call of doorbell @bell. Return: 0 or errno. */
 int bell_ring(int bell, unsigned long cmd, unsigned long number);
 /* Make each call of the table, and post requests that must complete. */
@@ -73,6 +69,8 @@ void bell_try_calls(const char *where, int bell);
 void bell_try_gone(void);
 
 /* gone.c: ring until the device is gone */
+/* Option -t. */
+extern unsigned int bell_threads;
 void bell_try_until_gone(void);
 
 #endif /* KWBELL_H */

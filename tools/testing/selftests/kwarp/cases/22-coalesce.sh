@@ -63,10 +63,10 @@ rt_limits_back() {
 }
 
 # The program spins with real-time priority and never gives up its processor. On a kernel with the
-# option threadirqs (KWARP_APPEND=threadirqs scripts/e2e.sh coalesce) the timer would run in a
-# thread of ordinary priority, which gets no processor time. So the driver must not hold requests of
-# such a program. The case detects a driver that does: when the driver's poster_is_realtime() was
-# changed to return false, on 6.12, the second Write did not arrive.
+# option threadirqs (KWARP_APPEND=threadirqs tools/testing/selftests/e2e.sh coalesce) the timer
+# would run in a thread of ordinary priority, which gets no processor time. So the driver must not
+# hold requests of such a program. The case detects a driver that does: when the driver's
+# poster_is_realtime() was changed to return false, on 6.12, the second Write did not arrive.
 coalesce_realtime() {
 	local rc=0
 	kernel_since 6.5 || skip "once woken, ksoftirqd alone receives here, which such a program does not let run"

@@ -21,8 +21,8 @@ ctl_json() {
 		<"$CASE_DIR/ctl.log" || fail "kwarpctl $*: it is not true that $what"
 }
 
-# "show" prints links, both ends of a connection, a listening program, rates, and knobs (settings of
-# a link) that are not at their defaults.
+# "show" prints links, both ends of a connection, a listening program, rates, and knobs that
+# are not at their defaults.
 ctl_show_case() {
 	skip_on siw "it is for our links"
 	own_links
@@ -36,6 +36,8 @@ ctl_show_case() {
 	ctl_json 1 "[l['local_port'] for l in found['listeners']] == [$PORT]" show "${LINK[1]}"
 	ctl_json 0 "found['links']['${LINK[0]}']['tx']['mib'] > 0 and found['connections'][0]['tx_mib'] > 0" \
 		show "${LINK[0]}" --rates -i 1
+	ctl_json 0 "found['connections'][0]['tx_mib'] > 0 and found['connections'][0]['rtt_us'] > 0 and found['connections'][0]['in_flight'] is not None" \
+		top "${LINK[0]}"
 	knob_at 0 tos 40
 	ctl 0 show "${LINK[0]}" || fail "kwarpctl show failed"
 	expect_in ctl 'tos'

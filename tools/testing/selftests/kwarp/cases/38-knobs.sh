@@ -76,15 +76,13 @@ no_numbers=('' x -1 1x 1.5 '1 2' 4294967296 4294967297 99999999999999999999)
 # restores the default.
 knob_words() {
 	local name
-	for name in align long_frames markers peer_to_peer rfc7306 strict; do
+	for name in align log_errors long_frames markers peer_to_peer rfc7306 strict; do
 		knob_takes "$name" on off
 		knob_refuses "$name" '' onx offx on1 none 'on off' on,off 2 1x -1
 	done
 	knob_takes long_frames on
 	knob_takes peer_to_peer on
 	knob_takes rfc7306 on
-	knob_takes congestion reno cubic default
-	knob_refuses congestion '' nothing 'reno cubic' reno,cubic a2345678901234567
 	knob_takes crc off required on
 	knob_refuses crc '' onx require requiredx 'on off' on,required 7 -1
 	knob_takes rtr send write read send,write send,read send,write,read read,write:write,read \
@@ -108,6 +106,10 @@ knob_numbers() {
 	knob_refuses tos 1 2 3 255 256 EF "${no_numbers[@]}"
 	knob_takes coalesce_us 0 10 1000 100
 	knob_refuses coalesce_us 1 9 1001 "${no_numbers[@]}"
+	knob_takes receive_wait 1 60000 0
+	knob_refuses receive_wait 60001 1s "${no_numbers[@]}"
+	knob_takes wire_port 4790 65535 0
+	knob_refuses wire_port 65536 "${no_numbers[@]}"
 	knob_takes mpa_rev 1 2
 	# 257 and 65537 would be 1 if only their low 8 or 16 bits were stored.
 	knob_refuses mpa_rev 0 3 257 65537 "${no_numbers[@]}"
@@ -193,28 +195,35 @@ socket_gone() {
 	[ -z "$(in_ns "$1" ss -Htn state established "$2")" ]
 }
 
+namespaces_use() {
+	n0 sysctl -qw "net.ipv4.tcp_congestion_control=$1"
+	n1 sysctl -qw "net.ipv4.tcp_congestion_control=$1"
+}
+
 # TCP's sockets have the values of the knobs. The knobs are set, then set to other values, then set
 # to their defaults. The kernel doubles the sizes of buffers, so ss shows tb400000 for sndbuf
-# 200000.
+# 200000. The congestion control is the one that the namespaces have when the connection begins.
 knob_sockets_case() {
+	local usual
 	skip_on siw "it has no knobs"
 	own_links
 	knob sndbuf 200000
 	knob rcvbuf 300000
-	knob congestion reno
 	knob tos 40
 	new_port
 	LISTENER=$PORT
 	serve listener "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT"
-	sockets_have reno tb400000 rb600000 tos:0x28
+	sockets_have tb400000 rb600000 tos:0x28
 	knob sndbuf 100000
 	knob rcvbuf 0
 	knob tos 64
+	usual=$(n1 sysctl -n net.ipv4.tcp_congestion_control)
+	namespaces_use reno
 	LEFT='rb600000 tb400000 tos:0x28' sockets_have reno tb200000 tos:0x40
 	knob sndbuf 0
-	knob congestion default
 	knob tos 0
-	LEFT='rb600000 tb400000 tos:0x28 reno' sockets_have "$(n1 sysctl -n net.ipv4.tcp_congestion_control)"
+	namespaces_use "$usual"
+	LEFT='rb600000 tb400000 tos:0x28 reno' sockets_have "$usual"
 	stop listener KILL
 	# The same with a listener that is made before the knobs are set.
 	new_port

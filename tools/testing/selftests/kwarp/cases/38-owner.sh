@@ -224,7 +224,7 @@ user_programs_case() {
 # The peer closes each connection after the MPA Request. After the first close the device connects
 # once more, with revision 1 of MPA. The SYNs of both attempts must belong to the control group of
 # the program.
-redial_owner_case() {
+reconnect_owner_case() {
 	skip_on siw "it makes no second attempt"
 	need_cgroup
 	own_links
@@ -337,8 +337,9 @@ testcase owner-memory-listen 60 memcg_listen_case
 testcase owner-memory-rings 90 memcg_rings_case
 testcase owner-memory-user 90 user_memory_case cq srq qp
 testcase owner-memory-small 90 user_memory_case pd mw
+testcase owner-memory-left 90 user_memory_case left
 testcase owner-memory-programs 60 user_programs_case
 testcase owner-sockmap 90 sockmap_case
-testcase owner-redial 90 redial_owner_case
+testcase owner-reconnect 90 reconnect_owner_case
 testcase owner-port 90 shared_netdev_case
 testcase owner-tos 90 tos_case

@@ -8,7 +8,7 @@
 #
 # Debian's kernels have neither RTRS nor RNBD. The project's user-mode kernels have both:
 #
-#     scripts/e2e.sh --kernel uml-up kernel-rnbd
+#     tools/testing/selftests/e2e.sh --kernel uml-up kernel-rnbd
 #
 # With always_invalidate=N the server of RTRS answers with Writes with immediate data, so most cases
 # set that. With always_invalidate=Y, the default, it invalidates its registration before each

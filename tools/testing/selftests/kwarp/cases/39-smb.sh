@@ -8,7 +8,7 @@
 #
 # Debian's kernels have no SMB Direct. The project's user-mode kernels have it:
 #
-#     scripts/e2e.sh --kernel uml-up kernel-smb
+#     tools/testing/selftests/e2e.sh --kernel uml-up kernel-smb
 
 # TCP port of SMB Direct over iWARP. Port 445 is that of SMB over TCP.
 SMB_PORT=5445

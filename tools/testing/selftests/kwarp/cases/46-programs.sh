@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 #
 # Larger programs of other projects: rdma-core's tests in Python, MPI over libfabric, and Ceph's
-# messenger. They are in the guest's root file system "wide" (scripts/e2e.sh chooses it), except
-# that Ceph's messenger is downloaded only if its case is named.
+# messenger. They are in the guest's root file system "wide" (tools/testing/selftests/e2e.sh chooses
+# it), except that Ceph's messenger is downloaded only if its case is named.
 
 PYVERBS_TESTS=/opt/kwarp/rdma-core/tests
 PYVERBS_MODULES=(addr cq cq_events cqex device fork mr parent_domain pd qp qpex relaxed_ordering
@@ -29,6 +29,9 @@ pyverbs_judge() {
 			by_hand = 1
 			refused++
 		}
+		# Once: garbage collection, which closes objects, came between a refusal and pyverbs
+		# reading errno, so that the test was not skipped.
+		/^pyverbs.*Errno: 0, Success$/ && name != "" && !by_hand && !lost++ { by_hand = 1 }
 		/^Ran / { judge(); ran = $2 }
 		/^FAILED \(/ {
 			gsub(/[^a-z0-9=]+/, " ")
@@ -38,7 +41,7 @@ pyverbs_judge() {
 			ok = ran - count["errors"] - count["failures"] - count["skipped"]
 			printf "%d run, %d passed, %d refused to go to RTS without a connection\n", ran, ok, refused
 			for (w in why) printf "%d skipped: %s\n", why[w], w
-			exit wrong || ok < want || count["errors"] != refused || count["failures"]
+			exit wrong || ok < want || count["errors"] != refused + (lost > 0) || count["failures"]
 		}' "$CASE_DIR/pyverbs.log"
 }
 

@@ -273,7 +273,7 @@ rmmod_idle_case() {
 }
 
 # Check that rmmod fails. The caller has started a program that keeps the module in use, because it
-# has a doorbell file open or, if it uses siw's provider (libsiw), the device.
+# has a doorbell file open, a ring mapped or, if it uses siw's provider (libsiw), the device open.
 rmmod_refused() {
 	! timeout 60 rmmod "$KWARP_MODULE" 2>"$CASE_DIR/rmmod.log" || fail "the module went"
 	expect_in rmmod 'in use|busy|temporarily unavailable'

@@ -55,7 +55,7 @@ unit_knob() {
 	[ "$(<"/sys/class/infiniband/kw-$UNIT_DEV/kwarp/$1")" = "$2" ] || fail "the link's $1 is not $2"
 }
 
-# Values of knobs (settings of a link) in the file /etc/kwarp/LINK.conf are set each time the unit
+# Values of knobs in the file /etc/kwarp/LINK.conf are set each time the unit
 # is started; "kwarpctl set --keep" writes them there. If the link refuses a value, the unit fails,
 # and no link is left.
 unit_knobs() {

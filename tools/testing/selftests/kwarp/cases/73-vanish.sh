@@ -11,8 +11,8 @@ no_qps() {
 	done
 }
 
-# idle_pair COMMAND: start a server, run COMMAND, which may set knobs (settings of a link), and make
-# a connection that has exchanged one message and is idle now.
+# idle_pair COMMAND: start a server, run COMMAND, which may set knobs, and make a connection that
+# has exchanged one message and is idle now.
 idle_pair() {
 	new_port
 	serve server "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT" -v

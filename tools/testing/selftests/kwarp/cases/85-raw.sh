@@ -98,7 +98,7 @@ raw_without_crc() {
 	raw_run -q -C 0 -S $((${KWARP_RAW_SEED:-1} + 1)) $(raw_groups "$@")
 }
 
-# Run the cases that change knobs (settings of a link) while connections exist.
+# Run the cases that change knobs while connections exist.
 raw_knobs() {
 	skip_on siw "has no knobs"
 	own_links

@@ -4,9 +4,8 @@
 # Lack of memory, on the debug kernel only, by the kernel's fault injection. Either a call is
 # repeated, by the program kwfault, and each time the next one of its allocations fails (fail-nth);
 # or allocations fail at random while data flows. Only allocations with a module in their call
-# trace fail: how the kernel's own code reacts is not tested here. Also kwarp's fault points: places
-# in the module's code at which a test can inject a fault, such as a short send or a late work item
-# (files in debugfs, kwarp/NAME).
+# trace fail: how the kernel's own code reacts is not tested here. Also, on all kernels, the faults of
+# "kwarpctl fault" for kwarp's own developers, such as a short send or a late work item.
 
 # Mount point of debugfs. It is not below /sys, because "ip netns exec" mounts another /sys.
 FAULT_DEBUGFS=$RUN/debugfs
@@ -69,9 +68,6 @@ faults_off() {
 	local kind
 	for kind in "${FAULT_KINDS[@]}"; do
 		echo 0 >"$FAULT_DEBUGFS/$kind/probability"
-	done
-	for kind in "$FAULT_DEBUGFS"/kwarp/*; do
-		[ ! -e "$kind/probability" ] || echo 0 >"$kind/probability"
 	done
 }
 
@@ -325,22 +321,33 @@ fault_teardown_case() {
 	works_after_faults
 }
 
-# ------------------------------------------------------------ kwarp's own fault points
+# ------------------------------------------------------------ kwarp's own faults
 
-# point_ready NAME PERCENT: switch kwarp's own fault point NAME on, for this share of its uses,
-# without a limit.
-point_ready() {
-	[ -e "$FAULT_DEBUGFS/kwarp/$1" ] || fail "the module has no point $1"
-	fault_set "kwarp/$1" times -1
-	fault_set "kwarp/$1" probability "$2"
+# Add a rule at both ends, with the arguments of "kwarpctl fault add".
+fault_at_ends() {
+	local end
+	for end in 0 1; do
+		in_ns "$end" kwarpctl fault add "$@" || fail "'kwarpctl fault add $*' failed"
+	done
 }
 
-# fault_point_case NAME PERCENT: switch on a fault point of kwarp, for this share of its uses, and
-# check that data is right, and that connections can be made and ended.
+# faults_injected KIND: the rules of this kind have had an effect at both ends; remove all rules.
+faults_injected() {
+	local end
+	for end in 0 1; do
+		in_ns "$end" kwarpctl fault --json >"$CASE_DIR/rules.log" || fail "'kwarpctl fault' failed"
+		python3 -c 'import json, sys; assert [r for r in json.load(sys.stdin) if r["kind"] == sys.argv[1] and r["hits"]]' \
+			"$1" <"$CASE_DIR/rules.log" || fail "no $1 was injected at end $end: $(<"$CASE_DIR/rules.log")"
+		in_ns "$end" kwarpctl fault del all || fail "'kwarpctl fault del all' failed"
+	done
+}
+
+# fault_point_case KIND...: inject a fault of kwarp in half of its uses, and check that data is right,
+# and that connections can be made and ended.
 fault_point_case() {
+	skip_on siw "it injects nothing"
 	own_links
-	faults_ready
-	point_ready "$1" "$2"
+	fault_at_ends "$@" --probability 50
 	data_pair -n "$(by_profile 500 40)" -m 100000 -S 90 -q 2
 	new_port
 	serve server "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT"
@@ -348,19 +355,17 @@ fault_point_case() {
 	expect_in client ' 5 echoed'
 	stop server
 	[ "$STATUS" = 0 ] || fail "the server ended with status $STATUS"
-	[ "$(<"$FAULT_DEBUGFS/kwarp/$1/probability")" = "$2" ] || fail "the point was switched off"
-	faults_off
+	faults_injected "$1"
 	works_after_faults
 }
 
 fault_once_case() {
+	skip_on siw "it injects nothing"
+	skip_on kwarp-siw "kwfault needs kwarp's provider"
 	own_links
-	faults_ready
 	new_port
 	serve server "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT"
-	client kwfault "$1" -a "${IP[1]}" -p "$PORT" -D "$FAULT_DEBUGFS"
-	[ "$(<"$FAULT_DEBUGFS/kwarp/${1/-/_}/times")" = 0 ] || fail "the fault was not made"
-	faults_off
+	client kwfault "$1" -a "${IP[1]}" -p "$PORT"
 	stop server
 	[ "$STATUS" = 0 ] || fail "the server ended with status $STATUS"
 	works_after_faults
@@ -382,8 +387,8 @@ testcase fault-traffic-pages 60 fault_traffic_case 0 10 8 fail_page_alloc
 optional_testcase fault-traffic-order-1 60 fault_traffic_case 1 100 8 fail_page_alloc
 testcase fault-teardown 90 fault_teardown_case 0 failslab fail_page_alloc
 optional_testcase fault-teardown-order-1 90 fault_teardown_case 1 fail_page_alloc
-testcase fault-short-send 60 fault_point_case short_send 50
-testcase fault-full-send 60 fault_point_case full_send 50
-testcase fault-late-work 60 fault_point_case late_work 50
+testcase fault-short-send 60 fault_point_case short-send
+testcase fault-full-send 60 fault_point_case full-send
+testcase fault-late-work 60 fault_point_case late-work 20
 testcase fault-lost-kick 60 fault_once_case lost-kick
 testcase fault-bad-crc 60 fault_once_case bad-crc

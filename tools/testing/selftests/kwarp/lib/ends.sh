@@ -3,7 +3,7 @@
 #
 # Where the two ends are, and how commands run there. Usually both are network namespaces of this
 # machine. With KWARP_TWO=1 end 0 is this machine and end 1 another one, both without namespaces,
-# and "peer" runs commands on the other one (scripts/two.sh). Sourced by ../lib.sh.
+# and "peer" runs commands on the other one (tools/testing/guest/two.sh). Sourced by ../lib.sh.
 
 TWO=${KWARP_TWO:-0}
 
@@ -105,7 +105,7 @@ on_machine_of() {
 
 # ---------------------------------------------------------------- two machines
 
-# ask_host REQUEST: send a request to scripts/two.sh on the host, such as "peer boot" or "link 1 off".
+# ask_host REQUEST: send a request to two.sh on the host, such as "peer boot" or "link 1 off".
 ask_host() {
 	local line=/dev/ttyS3 answer fd
 	exec {fd}<>$line
@@ -124,6 +124,18 @@ peer_boot() {
 	at 1 modprobe -a rdma_ucm ib_uverbs
 }
 
+# unplug END: no packet leaves or reaches that machine. plug: undo that.
+unplug() {
+	mark "$RUN/unplugged" $(($1 + 1))
+	ask_host "link $(($1 + 1)) off"
+}
+
+plug() {
+	[ -s "$RUN/unplugged" ] || return 0
+	ask_host "link $(<"$RUN/unplugged") on"
+	unmark "$RUN/unplugged"
+}
+
 two_up() {
 	peer answers || peer_boot
 	[ "${KWARP_OVER:-}" != wireguard ] || wireguard_up
@@ -134,10 +146,13 @@ two_up() {
 # The interfaces stay; addresses, links and programs go.
 two_down() {
 	local i
+	plug
 	peer answers || peer_boot
 	for i in 0 1; do
 		kill_in_ns "$i"
 		at "$i" rdma link delete "${LINK[i]}" 2>/dev/null || :
+		# Over WireGuard the interface does not exist yet at the first time.
+		exists_at "$i" "/sys/class/net/${DEV[i]}" || continue
 		ip_at "$i" addr flush dev "${DEV[i]}"
 		ip_at "$i" link set "${DEV[i]}" down
 	done

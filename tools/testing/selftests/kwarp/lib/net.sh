@@ -51,7 +51,8 @@ neighbours_known() {
 net_down() {
 	local i
 	unmark "$RUN/net" "$RUN/knobs" "$RUN"/link.* "$RUN"/time-wait.*
-	[ "$TWO" = 0 ] || { two_down; return; }
+	# On two machines the interfaces stay, so netem would, too.
+	[ "$TWO" = 0 ] || { no_netem; two_down; return; }
 	for i in 0 1; do
 		[ -e "/run/netns/${NS[i]}" ] || continue
 		kill_in_ns "$i"
@@ -86,13 +87,14 @@ add_netem() {
 }
 
 # netem SHAPE...: let netem lose, delay or change packets in both directions, as its words SHAPE
-# say, for example "netem loss 1%".
+# say, for example "netem loss 1%". With WireGuard that is below it: packets that are changed before
+# they are encrypted arrive as its peer's own, and TCP does not check their checksums.
 netem() {
 	local i
 	no_netem
 	mark "$RUN/netem"
 	for i in 0 1; do
-		check "adding netem" tc_at "$i" qdisc add dev "${DEV[i]}" root netem "$@"
+		check "adding netem" tc_at "$i" qdisc add dev "${BELOW[i]}" root netem "$@"
 	done
 }
 
@@ -110,7 +112,7 @@ no_netem() {
 	local i
 	[ -s "$RUN/netem" ] || return 0
 	for i in 0 1; do
-		tc_at "$i" qdisc del dev "${DEV[i]}" root 2>/dev/null || :
+		tc_at "$i" qdisc del dev "${BELOW[i]}" root 2>/dev/null || :
 	done
 	unmark "$RUN/netem"
 }

@@ -6,10 +6,10 @@
 # 1, the number of a namespace. Unless a case says otherwise, clients run at end 0, servers at
 # end 1. SLOWNESS is the factor for time limits on this kernel.
 
-next_port=20000
+next_port=20100
 
-# Set PORT to a port that no other case of this run uses, because a socket of another case may still
-# occupy its port in TIME_WAIT.
+# Set PORT to a port that no case used in the last minutes, because a socket of such a case may still
+# occupy it in TIME_WAIT. Ports from 32768 on are chosen for clients by the kernel.
 new_port() {
 	# shellcheck disable=SC2034 # for the cases
 	PORT=$((next_port++))

@@ -1,24 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Tests of caller.c, with kernel threads as processes. */
-#include <kunit/test.h>
-
 #include <linux/kthread.h>
 #include <linux/pid.h>
+#include <linux/sched/signal.h>
 
-/* Rename the functions: fixture.c has fakes of them in the same module. */
-#define kwarp_caller_get	real_caller_get
-#define kwarp_caller_ends	real_caller_ends
-#define kwarp_qp_ib		caller_qp_ib
-#include "../caller.c"
+#include "fake.h"
 
-struct kwarp_qp {
-	struct ib_qp ib;
-};
-
-struct ib_qp *kwarp_qp_ib(struct kwarp_qp *qp)
-{
-	return &qp->ib;
-}
+#include "../caller.h"
 
 static void test_get(struct kunit *test)
 {

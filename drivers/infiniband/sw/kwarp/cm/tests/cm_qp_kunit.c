@@ -17,10 +17,7 @@ static void test_accept_twice(struct kunit *test)
 {
 	int i;
 
-	/*
-	 * Accept again with another queue pair each time, in both states in which an accept waits
-	 * for its ESTABLISHED event.
-	 */
+	/* Accept again in both states in which an accept waits for its ESTABLISHED event. */
 	for (i = 0; i < 2; i++) {
 		(i ? ct_to_send_rep : ct_to_wait_fpdu)(test);
 		KUNIT_EXPECT_EQ(test, ct_iw_accept(FAKE_QPN + 1), 0);
@@ -65,10 +62,7 @@ static void test_accept_twice_reject(struct kunit *test)
 
 /* ------------------------------------------------------- what iw_cm has for a QP */
 
-/*
- * After a reject of an accepted id iw_cm keeps its stand-in. The queue pair has only its own
- * reference left, so it can be destroyed.
- */
+/* The queue pair has only its own reference left, so it can be destroyed. */
 static void test_reject_keeps_no_qp(struct kunit *test)
 {
 	ct_to_wait_fpdu(test);
@@ -94,7 +88,7 @@ static void test_disconnect(struct kunit *test)
 		 * The stream has ended. If the queue pair has a new stream, a disconnect of the
 		 * same id must not end the new one.
 		 */
-		flush_workqueue(fake_cm_wq);
+		flush_workqueue(kwarp_cm_wq);
 		fake.qp[0].state = KWARP_QPS_RTS;
 		fake.qp[0].closed = false;
 		KUNIT_EXPECT_EQ(test, ct_iw_disconnect(abrupt), 0);
@@ -105,10 +99,7 @@ static void test_disconnect(struct kunit *test)
 	}
 }
 
-/*
- * iw_cm_disconnect() may still use a stand-in that the CLOSE event of the id has returned: then the
- * disconnect ends no stream. The stand-in is not freed before the end of a grace period.
- */
+/* iw_cm_disconnect() may still use a stand-in that the CLOSE event of the id has returned. */
 static void test_disconnect_late(struct kunit *test)
 {
 	struct ib_qp *ibqp;
@@ -121,7 +112,6 @@ static void test_disconnect_late(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ct_grace_period(), 1);
 }
 
-/* A late disconnect of one stream does not end the next stream of the same queue pair. */
 static void test_disconnect_next(struct kunit *test)
 {
 	ct_to_stream(test);
@@ -132,10 +122,7 @@ static void test_disconnect_next(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, fake.qp[0].closed);
 }
 
-/*
- * A second accept may name any queue pair, also another program's. It has no effect on the queue
- * pair that it names.
- */
+/* A second accept may name any queue pair, also another program's. */
 static void test_accept_twice_other(struct kunit *test)
 {
 	ct_to_wait_fpdu(test);
@@ -150,10 +137,7 @@ static void test_accept_twice_other(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ct_grace_period(), 1);
 }
 
-/*
- * Without memory for a stand-in the look-up finds the device's no_qp, and a connect or a first
- * accept returns -ENOMEM.
- */
+/* A connect or a first accept returns -ENOMEM. */
 static void test_no_memory(struct kunit *test)
 {
 	struct ib_qp *none = &fake.kdev->cm.no_qp;
@@ -164,7 +148,7 @@ static void test_no_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_cm_modify_stand_in(none, true), -EINVAL);
 	kwarp_qp_rem_ref(none);
 	KUNIT_EXPECT_EQ(test, ct_iw_connect(FAKE_QPN), -ENOMEM);
-	KUNIT_EXPECT_EQ(test, fake.dials, 0);
+	KUNIT_EXPECT_EQ(test, fake.connects, 0);
 	fake.no_memory = false;
 	ct_to_wait_ulp(test);
 	fake.no_memory = true;
@@ -174,10 +158,7 @@ static void test_no_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ct_grace_period(), 0);
 }
 
-/*
- * There is no memory for the stand-in of a second accept: iw_cm gets the device's no_qp, and the
- * accept returns 0 like any second accept.
- */
+/* There is no memory for the stand-in of a second accept: iw_cm gets the device's no_qp. */
 static void test_no_memory_again(struct kunit *test)
 {
 	ct_to_wait_fpdu(test);
@@ -186,17 +167,11 @@ static void test_no_memory_again(struct kunit *test)
 	fake.no_memory = false;
 	KUNIT_EXPECT_PTR_EQ(test, fake.id.qp, &fake.kdev->cm.no_qp);
 	ct_settle();
-	/*
-	 * The second accept has returned the stand-in of the first, which was freed at once,
-	 * because the id was not ESTABLISHED yet.
-	 */
+	/* The first stand-in was freed at once: the id was not ESTABLISHED yet. */
 	KUNIT_EXPECT_EQ(test, ct_grace_period(), 0);
 }
 
-/*
- * When KWARP_MAX_RETURNED stand-ins wait for a grace period, a look-up finds no_qp, until a grace
- * period has freed some.
- */
+/* A look-up finds no_qp until a grace period has freed some stand-ins. */
 static void test_many_returned(struct kunit *test)
 {
 	struct ib_qp *none = &fake.kdev->cm.no_qp;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of endpoints (connections): every state, with every event, and the state that an operator
- * can read. Sockets, queue pairs and iw_cm are fakes (fake.h). At the end of each case, and in
- * ct_again(), the device is stopped, and no endpoint, socket or reference may be left (fixture.h).
+ * can read. Sockets, queue pairs and iw_cm are fakes (fake.h).
  */
 #include <linux/delay.h>
 
@@ -17,7 +16,7 @@ static const struct way {
 	{ "SEND_REQ", ct_to_send_req, KWARP_CMS_SEND_REQ },
 	{ "WAIT_REP", ct_to_wait_rep, KWARP_CMS_WAIT_REP },
 	{ "WAIT_REQ", ct_to_wait_req, KWARP_CMS_WAIT_REQ },
-	{ "WAIT_TURN", ct_to_wait_turn, KWARP_CMS_WAIT_TURN },
+	{ "WAIT_BACKLOG", ct_to_wait_backlog, KWARP_CMS_WAIT_BACKLOG },
 	{ "WAIT_ULP", ct_to_wait_ulp, KWARP_CMS_WAIT_ULP },
 	{ "SEND_REP", ct_to_send_rep, KWARP_CMS_SEND_REP },
 	{ "WAIT_FPDU", ct_to_wait_fpdu, KWARP_CMS_WAIT_FPDU },
@@ -40,9 +39,8 @@ static void (* const happenings[])(void) = {
 };
 
 /*
- * Bring an endpoint into the case's state, and let each pair of events happen there. ct_gate keeps
- * the endpoint's work item from running until both events have happened, so that the bits of both
- * can be handled together. Then the second event happens once more.
+ * ct_gate keeps the endpoint's work item from running until both events have happened, so that the
+ * bits of both can be handled together. Then the second event happens once more.
  */
 static void test_state(struct kunit *test)
 {
@@ -54,7 +52,7 @@ static void test_state(struct kunit *test)
 			way->go(test);
 			KUNIT_ASSERT_EQ(test, ct_state(), way->state);
 			reinit_completion(&ct_gate);
-			queue_work(fake_cm_wq, &ct_gate_work);
+			queue_work(kwarp_cm_wq, &ct_gate_work);
 			happenings[i]();
 			happenings[j]();
 			complete(&ct_gate);
@@ -86,7 +84,8 @@ static void test_state_timer(struct kunit *test)
 {
 	static const u32 seconds[KWARP_CMS_COUNT] = {
 		[KWARP_CMS_CONNECT] = 30, [KWARP_CMS_SEND_REQ] = 30, [KWARP_CMS_WAIT_REP] = 30,
-		[KWARP_CMS_WAIT_REQ] = 10, [KWARP_CMS_WAIT_TURN] = 25, [KWARP_CMS_WAIT_ULP] = 120,
+		[KWARP_CMS_WAIT_REQ] = 10, [KWARP_CMS_WAIT_BACKLOG] = 25,
+		[KWARP_CMS_WAIT_ULP] = 120,
 		[KWARP_CMS_SEND_REP] = 10, [KWARP_CMS_WAIT_FPDU] = 10,
 		[KWARP_CMS_SEND_REJ] = 10, [KWARP_CMS_SEND_TERM] = 2, [KWARP_CMS_LINGER] = 5,
 	};
@@ -94,12 +93,12 @@ static void test_state_timer(struct kunit *test)
 	expect_timer(test, seconds);
 }
 
-/* The timers of all states, after a change of the knobs (tunables) that set some of them. */
 static void test_knob_timer(struct kunit *test)
 {
 	static const u32 seconds[KWARP_CMS_COUNT] = {
 		[KWARP_CMS_CONNECT] = 77, [KWARP_CMS_SEND_REQ] = 77, [KWARP_CMS_WAIT_REP] = 77,
-		[KWARP_CMS_WAIT_REQ] = 33, [KWARP_CMS_WAIT_TURN] = 25, [KWARP_CMS_WAIT_ULP] = 120,
+		[KWARP_CMS_WAIT_REQ] = 33, [KWARP_CMS_WAIT_BACKLOG] = 25,
+		[KWARP_CMS_WAIT_ULP] = 120,
 		[KWARP_CMS_SEND_REP] = 33, [KWARP_CMS_WAIT_FPDU] = 33,
 		[KWARP_CMS_SEND_REJ] = 33, [KWARP_CMS_SEND_TERM] = 2, [KWARP_CMS_LINGER] = 44,
 	};
@@ -110,10 +109,7 @@ static void test_knob_timer(struct kunit *test)
 	expect_timer(test, seconds);
 }
 
-/*
- * kwarp_cm_retire() ends a connection that is in MPA startup. If startup is over, or has failed,
- * the connection stays.
- */
+/* If startup is over, or has failed, the connection stays. */
 static void test_retire(struct kunit *test)
 {
 	const struct way *way = test->param_value;
@@ -135,10 +131,7 @@ static void test_retire(struct kunit *test)
 	}
 }
 
-/*
- * A connect() that returned 0 is answered by exactly one CONNECT_REPLY, whatever event happens. The
- * peer sends no valid Reply, so CONNECT_REPLY reports an error, and no CLOSE follows.
- */
+/* The peer sends no valid Reply, so CONNECT_REPLY reports an error, and no CLOSE follows. */
 static void test_connect_answered(struct kunit *test)
 {
 	int i;
@@ -156,10 +149,7 @@ static void test_connect_answered(struct kunit *test)
 	}
 }
 
-/*
- * An accept() that returned 0 is answered by exactly one ESTABLISHED, whatever event happens. The
- * peer sends no FPDU, so ESTABLISHED reports an error, and exactly one CLOSE follows.
- */
+/* The peer sends no FPDU, so ESTABLISHED reports an error, and exactly one CLOSE follows. */
 static void test_accept_answered(struct kunit *test)
 {
 	int i;
@@ -242,7 +232,6 @@ static void test_described(struct kunit *test)
 		KUNIT_EXPECT_STREQ(test, info.role, initiator ? "initiator" : "responder");
 		KUNIT_EXPECT_EQ(test, info.timed, ct_the_ep()->due.kind != KWARP_CMT_NONE);
 	}
-	/* An id that kwarp does not know is not found. */
 	KUNIT_EXPECT_FALSE(test, kwarp_cm_describe(fake.kdev, &other, &info));
 }
 
@@ -253,20 +242,18 @@ static void test_described_times(struct kunit *test)
 
 	ct_to_wait_rep(test);
 	ep = ct_the_ep();
-	mutex_lock(&ep->mutex);
 	ep->since = jiffies - 3 * HZ;
 	ep->due.deadline = jiffies + 5 * HZ;
-	kwarp_ep_describe(ep, &info);
+	KUNIT_EXPECT_TRUE(test, kwarp_cm_describe(fake.kdev, &fake.id.id, &info));
 	KUNIT_EXPECT_GE(test, info.state_ms, 3000);
 	KUNIT_EXPECT_LT(test, info.state_ms, 4000);
 	KUNIT_EXPECT_LE(test, info.ends_ms, 5000);
 	KUNIT_EXPECT_GT(test, info.ends_ms, 4000);
 	/* The deadline has passed, but the endpoint has not handled it yet: no time is left. */
 	ep->due.deadline = jiffies - HZ;
-	kwarp_ep_describe(ep, &info);
+	KUNIT_EXPECT_TRUE(test, kwarp_cm_describe(fake.kdev, &fake.id.id, &info));
 	KUNIT_EXPECT_TRUE(test, info.timed);
 	KUNIT_EXPECT_EQ(test, info.ends_ms, 0);
-	mutex_unlock(&ep->mutex);
 }
 
 static void test_described_listener(struct kunit *test)

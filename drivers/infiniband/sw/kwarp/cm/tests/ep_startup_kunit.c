@@ -2,11 +2,6 @@
 /*
  * Tests of endpoints (connections): MPA startup from connect() or accept() until the stream begins,
  * and each call that can fail, failing once. Sockets, queue pairs and iw_cm are fakes.
- *
- * A stand-in is the object that iw_cm gets instead of a queue pair (cm_qp.c). If the id has become
- * ESTABLISHED, its stand-in is freed after a grace period of Tasks RCU; otherwise at once.
- *
- * Numbers such as 6581-9.3-3 name requirements of RFCs, see Documentation/conformance.
  */
 #include "happen.h"
 
@@ -32,7 +27,7 @@ static void test_initiator(struct kunit *test)
 	ct_sock_event();
 	ct_settle();
 	KUNIT_EXPECT_EQ(test, ct_state(), KWARP_CMS_DEAD);
-	KUNIT_EXPECT_EQ(test, fake.dials, 1);
+	KUNIT_EXPECT_EQ(test, fake.connects, 1);
 }
 
 static void test_responder(struct kunit *test)
@@ -73,32 +68,32 @@ static void test_no_io(struct kunit *test)
 
 /* --------------------------------------------------------- each call failing once */
 
-/*
- * A connect() that fails at once returns the error; no TCP connect is started, and no upcall is
- * made.
- */
+/* No TCP connect is started, and no upcall is made. */
 static void test_connect_refused(struct kunit *test)
 {
-	fake.dial_err = -EHOSTUNREACH;
+	fake.start_err = -EHOSTUNREACH;
 	KUNIT_EXPECT_EQ(test, ct_iw_connect(FAKE_QPN), -EHOSTUNREACH);
 	KUNIT_EXPECT_EQ(test, ct_iw_connect(FAKE_QPN + FAKE_QPS), -EINVAL);
 	fake.qp[0].may_connect = false;
 	KUNIT_EXPECT_EQ(test, ct_iw_connect(FAKE_QPN), -EPERM);
 	fake.qp[0].may_connect = true;
+	fake.id.more_ird = KWARP_MAX_IRD;
+	KUNIT_EXPECT_EQ(test, ct_iw_connect(FAKE_QPN), -EINVAL);
+	fake.id.more_ird = 0;
+	fake.id.more_ord = KWARP_MAX_ORD;
+	KUNIT_EXPECT_EQ(test, ct_iw_connect(FAKE_QPN), -EINVAL);
+	fake.id.more_ord = 0;
 	fake.qp[0].state = KWARP_QPS_ERROR;
 	KUNIT_EXPECT_EQ(test, ct_iw_connect(FAKE_QPN), -EINVAL);
 	kwarp_cm_retire(fake.kdev);
 	KUNIT_EXPECT_EQ(test, ct_iw_connect(FAKE_QPN), -ENODEV);
 	KUNIT_EXPECT_TRUE(test, IS_ERR(kwarp_ep_create(fake.kdev, &fake.listener)));
 	ct_settle();
-	KUNIT_EXPECT_EQ(test, fake.dials, 0);
+	KUNIT_EXPECT_EQ(test, fake.connects, 0);
 	KUNIT_EXPECT_EQ(test, fake.id.replies, 0);
 }
 
-/*
- * The initiator's queue pair cannot take the socket: the peer gets a Terminate with layer 2, type
- * 0, code 05 (local catastrophic error), and then a FIN (6581-9.3-3).
- */
+/* 6581-9.3-3: a Terminate with layer 2, type 0, code 05 (local catastrophic error), then a FIN */
 static void test_attach_fails_initiator(struct kunit *test)
 {
 	const u8 *term;
@@ -117,10 +112,7 @@ static void test_attach_fails_initiator(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, fake.sock->fin);
 }
 
-/*
- * The peer ends the connection after its Reply, before the queue pair takes the socket: the connect
- * fails with -ECONNRESET, and no Terminate is sent.
- */
+/* The peer ends the connection after its Reply, before the queue pair takes the socket. */
 static void test_attach_not_connected(struct kunit *test)
 {
 	ct_to_wait_rep(test);
@@ -142,15 +134,12 @@ static void test_rejected(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ct_returned(), 0);
 }
 
-/*
- * 6581-9.1-14, 5044-7.1.4.2-2: iw_cm gets the private data and the IRD and ORD of a rejecting
- * Reply, though rdma_cm passes IRD and ORD on only from an accepting Reply.
- */
+/* 6581-9.1-14, 5044-7.1.4.2-2; rdma_cm passes IRD and ORD on only from an accepting Reply. */
 static void test_rejected_told(struct kunit *test)
 {
 	static const struct kwarp_mpa_frame frame = {
 		.reply = true, .rev = 2, .enhanced = true, .reject = true, .ird = 3, .ord = 2,
-		.pd_len = 4,
+		.pdata_len = 4,
 	};
 	u32 len;
 
@@ -163,20 +152,17 @@ static void test_rejected_told(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake.id.status, -ECONNREFUSED);
 	KUNIT_EXPECT_EQ(test, fake.id.ird, 3);
 	KUNIT_EXPECT_EQ(test, fake.id.ord, 2);
-	KUNIT_EXPECT_EQ(test, fake.id.pd_len, 4);
+	KUNIT_EXPECT_EQ(test, fake.id.pdata_len, 4);
 }
 
-/*
- * A peer closes the connection without a Reply, so the initiator tries again with revision 1. The
- * second attempt fails in the same way, and there is no third.
- */
-static void test_redial(struct kunit *test)
+/* A peer closes the connection without a Reply, so the initiator tries again with revision 1. */
+static void test_reconnect(struct kunit *test)
 {
 	ct_to_wait_rep(test);
 	ct_peer_ends(0);
 	ct_settle();
 	KUNIT_EXPECT_EQ(test, ct_state(), KWARP_CMS_CONNECT);
-	KUNIT_EXPECT_EQ(test, fake.dials, 2);
+	KUNIT_EXPECT_EQ(test, fake.connects, 2);
 	KUNIT_EXPECT_EQ(test, fake.socks, 1);
 	fake.sock->connect_err = 0;
 	ct_sock_event();
@@ -184,25 +170,24 @@ static void test_redial(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake.sock->tx[17], 1);
 	ct_peer_ends(0);
 	ct_settle();
-	KUNIT_EXPECT_EQ(test, fake.dials, 2);
+	KUNIT_EXPECT_EQ(test, fake.connects, 2);
 	KUNIT_EXPECT_EQ(test, fake.id.replies, 1);
 }
 
-static void test_redial_fails(struct kunit *test)
+static void test_reconnect_fails(struct kunit *test)
 {
 	ct_to_wait_rep(test);
-	fake.dial_err = -ENOMEM;
+	fake.start_err = -ENOMEM;
 	ct_peer_ends(0);
 	ct_settle();
 	KUNIT_EXPECT_EQ(test, fake.id.status, -ENOMEM);
 	KUNIT_EXPECT_EQ(test, ct_state(), KWARP_CMS_DEAD);
 }
 
-/* iw_cm has no memory for private data: the CONNECT_REPLY comes without private data. */
 static void test_reply_without_memory(struct kunit *test)
 {
 	static const struct kwarp_mpa_frame frame = {
-		.reply = true, .rev = 2, .enhanced = true, .ird = 1, .ord = 1, .pd_len = 4,
+		.reply = true, .rev = 2, .enhanced = true, .ird = 1, .ord = 1, .pdata_len = 4,
 	};
 	u32 len;
 
@@ -242,7 +227,6 @@ static void test_request_nobody(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ct_state(), KWARP_CMS_DEAD);
 }
 
-/* Accept with a wrong queue pair: accept() returns @err, and the peer gets a rejecting Reply. */
 static void expect_reject(struct kunit *test, u32 qpn, int err)
 {
 	ct_to_wait_ulp(test);
@@ -270,10 +254,7 @@ static void test_accept_busy_qp(struct kunit *test)
 	expect_reject(test, FAKE_QPN, -EINVAL);
 }
 
-/*
- * Without memory for the stream's queues of Read requests the Reply rejects: the memory is
- * allocated before an accepting Reply is sent.
- */
+/* The memory is allocated before an accepting Reply is sent. */
 static void test_accept_no_readqs(struct kunit *test)
 {
 	ct_to_wait_ulp(test);
@@ -284,7 +265,6 @@ static void test_accept_no_readqs(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake.id.ests, 0);
 }
 
-/* The queue pair passes the checks of accept(), but cannot take the socket: accept() fails. */
 static void test_attach_fails_responder(struct kunit *test)
 {
 	ct_to_wait_ulp(test);
@@ -296,10 +276,7 @@ static void test_attach_fails_responder(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ct_returned(), 0);
 }
 
-/*
- * The queue pair cannot take the socket, but accept() has returned 0 already, because TCP had no
- * room for all of the Reply: ESTABLISHED reports the error, and CLOSE follows.
- */
+/* accept() has returned 0 already, because TCP had no room for all of the Reply. */
 static void test_attach_fails_later(struct kunit *test)
 {
 	ct_to_send_rep(test);
@@ -309,10 +286,7 @@ static void test_attach_fails_later(struct kunit *test)
 	ct_settle();
 	KUNIT_EXPECT_EQ(test, fake.id.ests, 1);
 	KUNIT_EXPECT_EQ(test, fake.id.closes, 1);
-	/*
-	 * iw_cm makes the id ESTABLISHED even if the event's status is an error. So the id's
-	 * stand-in is freed only after a grace period.
-	 */
+	/* iw_cm makes the id ESTABLISHED even if the event's status is an error. */
 	KUNIT_EXPECT_EQ(test, ct_grace_period(), 1);
 }
 
@@ -336,8 +310,8 @@ static struct kunit_case ep_startup_cases[] = {
 	KUNIT_CASE(test_attach_not_connected),
 	KUNIT_CASE(test_rejected),
 	KUNIT_CASE(test_rejected_told),
-	KUNIT_CASE(test_redial),
-	KUNIT_CASE(test_redial_fails),
+	KUNIT_CASE(test_reconnect),
+	KUNIT_CASE(test_reconnect_fails),
 	KUNIT_CASE(test_reply_without_memory),
 	KUNIT_CASE(test_request_again),
 	KUNIT_CASE(test_request_nobody),

@@ -15,30 +15,15 @@
 #include <rdma/iw_cm.h>
 #include <rdma/rdma_cm.h>
 
-/* Rename the fakes: other suites in the same module may define functions of the same names. */
-#define kwarp_wq		fake_wq
-#define kwarp_cm_wq		fake_cm_wq
-#define kwarp_qp_lookup		fake_qp_lookup
-#define kwarp_qp_get		fake_qp_get
-#define kwarp_qp_put		fake_qp_put
-#define kwarp_qp_may_connect	fake_qp_may_connect
-#define kwarp_qp_ib		fake_qp_ib
-#define kwarp_qp_state		fake_qp_state
-#define kwarp_qp_join		fake_qp_join
-#define kwarp_qp_leave		fake_qp_leave
-#define kwarp_qp_each_user	fake_qp_each_user
-#define kwarp_qp_attach		fake_qp_attach
-#define kwarp_qp_close		fake_qp_close
-#define kwarp_qp_begin_close	fake_qp_begin_close
-#define kwarp_qp_run		fake_qp_run
+#include "../../ended.h"
 #include "../../qp/stream.h"
+#include "../../wq.h"
 
 #include "../cm.h"
 #include "../cm_sock.h"
 #include "../ep.h"
 #include "../sock_io.h"
 #include "../sock_memcg.h"
-#include "../stand_in.h"
 #include "../startup.h"
 
 #define FAKE_QPS	2
@@ -75,27 +60,17 @@ struct kwarp_qp {
 	bool ending;
 	bool aborted;
 	bool closed;
+	bool sends;
+	int given_up;
+	int established;
 };
 
 enum fake_iw_state { FAKE_IDLE, FAKE_SENT, FAKE_RECV, FAKE_ESTABLISHED, FAKE_CLOSING };
 
-/**
- * struct fake_id - an iw_cm_id and what iw_cm knows of it
- * @id: the id that the code under test gets
- * @rdma: rdma_cm's id
+/*
  * @refs: references; the test has one
  * @state: state of the id, as in iwcm.c
- * @qp: stand-in: the object that iw_cm gets instead of a queue pair; NULL: iw_cm has none
- * @queue: events not handled yet
- * @queued: number of events in @queue
- * @replies: CONNECT_REPLY events handled
- * @ests: ESTABLISHED events handled
- * @closes: CLOSE events handled
- * @status: status of the last event handled
- * @ird: IRD of the last event handled
- * @ord: ORD of the last event handled
- * @pd_len: private data of the last event handled, octets
- * @pd: private data of the last queued event that had private data
+ * @pdata: private data of the last queued event that had private data
  */
 struct fake_id {
 	struct iw_cm_id id;
@@ -111,34 +86,22 @@ struct fake_id {
 	int status;
 	u8 ird;
 	u8 ord;
-	u8 pd_len;
-	u8 pd[U8_MAX];
+	u32 more_ird;
+	u32 more_ord;
+	u8 pdata_len;
+	u8 pdata[U8_MAX];
 };
 
-/**
- * struct fake - the environment of a test
- * @kdev: device
- * @qp: queue pairs, with numbers from FAKE_QPN on
- * @uobject: marks the queue pairs as those of a program
- * @id: id of the connection
- * @listener: listener from which the responders' endpoints come
- * @notice: last log line of a connection
- * @notice_peer: peer named in that line
+/*
  * @sock: the socket made last; NULL after its end
- * @socks: number of sockets that exist
- * @dials: number of TCP connects that were started
- * @requests: CONNECT_REQUEST events
  * @owed: number of Requests that the listener counts as not answered, though they have no endpoint
- * @provider_data: provider_data of the last CONNECT_REQUEST
- * @pd: private data of the last CONNECT_REQUEST
- * @pd_len: octets of @pd
  * @bug: the last thing that the code under test did wrong; NULL: nothing
- * @dial_err: error that the next start of a TCP connect returns
+ * @told: the last record of a startup that has failed
+ * @start_err: error that the next start of a TCP connect returns
  * @reply_nomem: iw_cm has no memory for the next event with private data
- * @request_err: error that iw_cm returns for the next CONNECT_REQUEST
- * @no_memory: there is no memory for stand-ins (cm_qp.c)
- * @no_readqs: there is no memory for the queues of Read requests
  * @connected: TCP connects are complete at once
+ * @here: every address is one of this host
+ * @listens: number of listeners that wire.c has
  * @caller_ends: the process that connects or accepts is ending
  */
 struct fake {
@@ -149,26 +112,33 @@ struct fake {
 	struct kwarp_listener listener;
 	const char *notice;
 	struct sockaddr_storage notice_peer;
+	struct kwarp_ended told;
 	struct fake_sock *sock;
 	int socks;
-	int dials;
+	int connects;
 	int requests;
 	int owed;
 	void *provider_data;
-	u8 pd[U8_MAX];
-	u8 pd_len;
+	u8 pdata[U8_MAX];
+	u8 pdata_len;
 	const char *bug;
-	int dial_err;
+	int start_err;
 	bool reply_nomem;
 	int request_err;
 	bool no_memory;
 	bool no_readqs;
 	bool connected;
 	bool caller_ends;
+	struct sockaddr_storage local;
+	struct sockaddr_storage remote;
+	bool here;
+	int listens;
+	int listen_err;
+	u16 listen_port;
+	int tos;
 };
 
 extern struct fake fake;
-extern struct workqueue_struct *fake_wq, *fake_cm_wq;
 
 /* Return: 0, or the error that the test has set for a fake call; an error is returned once. */
 static inline int once(int *err)

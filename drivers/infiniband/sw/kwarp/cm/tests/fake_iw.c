@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * A fake of iw_cm, modelled on iwcm.c: it calls connect, accept and reject of the code under test,
- * and queues the events that come back. It sets fake.bug when the code under test does something
- * wrong.
+ * and queues the events that come back.
  */
 #include "fake.h"
 
@@ -22,10 +21,10 @@ static void iw_rem_ref(struct iw_cm_id *id)
 }
 
 /*
- * Check that ep->told is set before the event that makes the id ESTABLISHED: kwarp_qp_rem_ref()
+ * Check that ep->reported is set before the event that makes the id ESTABLISHED: kwarp_qp_rem_ref()
  * relies on that.
  */
-static void iw_check_told(const struct iw_cm_event *event)
+static void iw_check_reported(const struct iw_cm_event *event)
 {
 	const struct kwarp_ep *ep =
 		list_first_entry_or_null(&fake.kdev->cm.eps, struct kwarp_ep, node);
@@ -33,7 +32,7 @@ static void iw_check_told(const struct iw_cm_event *event)
 	if (event->event != IW_CM_EVENT_ESTABLISHED &&
 	    (event->event != IW_CM_EVENT_CONNECT_REPLY || event->status))
 		return;
-	if (!ep || !ep->told)
+	if (!ep || !ep->reported)
 		fake.bug = "established, and the endpoint does not say so";
 }
 
@@ -42,7 +41,7 @@ static int iw_event(struct iw_cm_id *id, struct iw_cm_event *event)
 {
 	struct fake_id *f = to_fake_id(id);
 
-	iw_check_told(event);
+	iw_check_reported(event);
 	if (event->private_data_len && fake.reply_nomem) {
 		fake.reply_nomem = false;
 		return -ENOMEM;
@@ -52,7 +51,7 @@ static int iw_event(struct iw_cm_id *id, struct iw_cm_event *event)
 		return -ENOMEM;
 	}
 	/* Copy the private data, which need not exist any more when the event is handled. */
-	memcpy(f->pd, event->private_data, event->private_data_len);
+	memcpy(f->pdata, event->private_data, event->private_data_len);
 	f->queue[f->queued++] = *event;
 	return 0;
 }
@@ -62,12 +61,12 @@ void ct_iw_init(struct fake_id *f)
 	f->refs = 1;
 	f->id.device = &fake.kdev->ibdev;
 	f->id.context = &f->rdma;
+	f->rdma.device = f->id.device;
 	f->id.event_handler = iw_event;
 	f->id.add_ref = iw_add_ref;
 	f->id.rem_ref = iw_rem_ref;
 }
 
-/* The event handler of the listener's id: record the CONNECT_REQUEST. */
 int ct_iw_request(struct iw_cm_id *id, struct iw_cm_event *event)
 {
 	int ret = once(&fake.request_err);
@@ -76,8 +75,8 @@ int ct_iw_request(struct iw_cm_id *id, struct iw_cm_event *event)
 		return ret;
 	fake.requests++;
 	fake.provider_data = event->provider_data;
-	fake.pd_len = event->private_data_len;
-	memcpy(fake.pd, event->private_data, fake.pd_len);
+	fake.pdata_len = event->private_data_len;
+	memcpy(fake.pdata, event->private_data, fake.pdata_len);
 	return 0;
 }
 
@@ -94,7 +93,7 @@ static void iw_process(struct fake_id *f, const struct iw_cm_event *event)
 	f->status = event->status;
 	f->ird = event->ird;
 	f->ord = event->ord;
-	f->pd_len = event->private_data_len;
+	f->pdata_len = event->private_data_len;
 	switch (event->event) {
 	case IW_CM_EVENT_CONNECT_REPLY:
 		f->replies++;
@@ -122,7 +121,6 @@ static void iw_process(struct fake_id *f, const struct iw_cm_event *event)
 	}
 }
 
-/* Handle all queued events. */
 void ct_iw_process_all(void)
 {
 	struct fake_id *f = &fake.id;
@@ -135,7 +133,8 @@ void ct_iw_process_all(void)
 
 static struct iw_cm_conn_param iw_param(u32 qpn)
 {
-	return (struct iw_cm_conn_param){ .qpn = qpn, .ird = 1, .ord = 1 };
+	return (struct iw_cm_conn_param){ .qpn = qpn, .ird = 1 + fake.id.more_ird,
+					    .ord = 1 + fake.id.more_ord };
 }
 
 /* As iw_cm_connect() of iwcm.c. */

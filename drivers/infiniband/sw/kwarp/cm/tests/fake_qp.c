@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Fake queue pairs: they count references and record calls. DOWN is a queue pair's report that its
- * stream has ended.
- */
+/* Fake queue pairs: they count references and record calls. */
 #include "fake.h"
 
 struct kwarp_qp *kwarp_qp_lookup(struct kwarp_dev *kdev, u32 qpn)
@@ -38,6 +35,35 @@ struct ib_qp *kwarp_qp_ib(struct kwarp_qp *qp)
 enum kwarp_qp_state kwarp_qp_state(struct kwarp_qp *qp)
 {
 	return qp->state;
+}
+
+bool kwarp_qp_has_sends(const struct kwarp_qp *qp)
+{
+	return qp->sends;
+}
+
+void kwarp_qp_give_up(struct kwarp_qp *qp)
+{
+	if (qp->state != KWARP_QPS_IDLE)
+		return;
+	qp->state = KWARP_QPS_ERROR;
+	qp->given_up++;
+}
+
+void kwarp_qp_say_established(struct kwarp_qp *qp)
+{
+	qp->established++;
+}
+
+void kwarp_qp_tell_no_start(struct kwarp_qp *qp, struct kwarp_ended *rec)
+{
+	rec->qpn = qp->ib.qp_num;
+	kwarp_ended_add_startup(fake.kdev, rec);
+}
+
+void kwarp_ended_add_startup(struct kwarp_dev *kdev, struct kwarp_ended *rec)
+{
+	fake.told = *rec;
 }
 
 void kwarp_qp_join(struct kwarp_qp *qp, struct list_head *node)
@@ -77,7 +103,6 @@ int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 	return 0;
 }
 
-/* Make an upcall of a queue pair's stream. */
 void ct_stream_says(struct kwarp_qp *qp, enum kwarp_stream_event event, bool graceful)
 {
 	if (event == KWARP_STREAM_DOWN)
@@ -102,10 +127,10 @@ void kwarp_qp_run(struct kwarp_qp *qp)
 }
 
 /* Report DOWN from a work item, because the caller has the endpoint locked. */
-void kwarp_qp_close(struct kwarp_qp *qp, bool graceful)
+void kwarp_qp_abort(struct kwarp_qp *qp)
 {
-	kwarp_qp_begin_close(qp, graceful);
-	queue_work(fake_wq, &qp->work);
+	kwarp_qp_begin_close(qp, false);
+	queue_work(kwarp_wq, &qp->work);
 }
 
 void ct_qp_work(struct work_struct *work)

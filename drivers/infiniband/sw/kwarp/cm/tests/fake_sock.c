@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Fake sockets: each has the octets that the peer has sent, and keeps the octets that the code
- * under test sends.
- */
 #include "fake.h"
+
+#include "../../door.h"
+#include "../sock_knobs.h"
 
 static struct fake_sock *to_fake(const struct socket *sock)
 {
@@ -20,50 +19,78 @@ struct socket *ct_fake_socket(void)
 	return (struct socket *)s;
 }
 
-static int note_dial(int ifindex)
+static int note_connect(int ifindex)
 {
-	int ret = once(&fake.dial_err);
+	int ret = once(&fake.start_err);
 
 	if (ret)
 		return ret;
 	if (ifindex != FAKE_IFINDEX)
 		fake.bug = "another interface";
-	fake.dials++;
+	fake.connects++;
 	return 0;
 }
 
-int kwarp_cm_sock_dial(struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifindex,
-		       struct kwarp_cm_sock *cs)
+int kwarp_cm_sock_connect(struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifindex,
+			  struct kwarp_cm_sock *cs)
 {
-	int ret = note_dial(ifindex);
+	int ret;
 
+	if (!cs->sock)
+		cs->sock = ct_fake_socket();
+	ret = note_connect(ifindex);
 	if (ret)
 		return ret;
-	cs->sock = ct_fake_socket();
 	fake.sock->connect_err = fake.connected ? 0 : -EINPROGRESS;
 	return kwarp_cm_sock_hook(cs);
 }
 
-int kwarp_cm_sock_redial(struct kwarp_cm_sock *cs, const struct iw_cm_id *id, int ifindex)
+static void renew(struct fake_sock *s)
 {
-	struct fake_sock *s = to_fake(cs->sock);
-	int ret = note_dial(ifindex);
-
-	if (ret)
-		return ret;
 	*s = (struct fake_sock) {
 		.cs = s->cs,
 		.tx_room = sizeof(s->tx),
 		.connect_err = fake.connected ? 0 : -EINPROGRESS,
 	};
-	return 0;
 }
 
-void kwarp_cm_sock_charge(struct socket *sock)
+void kwarp_cm_sock_reset(struct kwarp_cm_sock *cs)
+{
+	if (!cs->sock)
+		return;
+	kwarp_cm_sock_unhook(cs);
+	renew(to_fake(cs->sock));
+}
+
+int kwarp_cm_sock_reconnect(struct kwarp_cm_sock *cs, const struct iw_cm_id *id, int ifindex)
+{
+	int ret = note_connect(ifindex);
+
+	if (!ret)
+		renew(to_fake(cs->sock));
+	return ret;
+}
+
+struct mem_cgroup *kwarp_cm_process_memcg(struct pid *pid)
+{
+	return NULL;
+}
+
+struct mem_cgroup *kwarp_cm_sock_memcg(const struct kwarp_cm_sock *cs)
+{
+	return NULL;
+}
+
+void kwarp_cm_sock_charge_to(struct socket *sock, struct pid *pid)
 {
 }
 
-int kwarp_cm_sock_dialled(struct socket *sock, const struct iw_cm_id *id)
+void kwarp_sock_set_tos(struct socket *sock, int tos)
+{
+	fake.tos = tos;
+}
+
+int kwarp_cm_sock_connected(struct socket *sock, const struct iw_cm_id *id)
 {
 	return to_fake(sock)->connect_err;
 }
@@ -84,6 +111,7 @@ void kwarp_cm_sock_unhook(struct kwarp_cm_sock *cs)
 
 void kwarp_cm_sock_kill(struct kwarp_cm_sock *cs)
 {
+	KWARP_DOOR(kwarp_cm_sock_kill, cs);
 	struct fake_sock *s = to_fake(cs->sock);
 
 	if (!s)
@@ -143,11 +171,13 @@ int kwarp_cm_sock_discard(struct socket *sock)
 /* The tests need no accept queue: the number of waiting connections is fixed. */
 u32 kwarp_cm_sock_queued(const struct socket *sock)
 {
+	KWARP_DOOR(kwarp_cm_sock_queued, sock);
 	return FAKE_QUEUED;
 }
 
 bool kwarp_cm_sock_closed(const struct socket *sock)
 {
+	KWARP_DOOR(kwarp_cm_sock_closed, sock);
 	return to_fake(sock)->closed;
 }
 
@@ -164,11 +194,8 @@ bool kwarp_cm_sock_unacked(const struct socket *sock)
 void kwarp_cm_sock_names(struct socket *sock, struct sockaddr_storage *local,
 			 struct sockaddr_storage *remote)
 {
-}
-
-int kwarp_cm_sock_error(const struct socket *sock)
-{
-	return to_fake(sock)->connect_err;
+	*local = fake.local;
+	*remote = fake.remote;
 }
 
 /* Let the socket's callback report a change; the endpoint's work item handles it later. */

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Begin and end of a case, and fakes of interfaces, listeners and the memory of cm_qp.c. The code
- * under test is included: endpoints (connections), what binds them to queue pairs, startup frames,
- * upcalls and calls of iw_cm; cm_listen.c is not. A stand-in is the object that iw_cm gets instead
- * of a queue pair (cm_qp.c).
+ * Begin and end of a case, and fakes of interfaces and of the memory of cm_qp.c, which is included
+ * with other files in which this one reads variables.
  */
 #include "fixture.h"
-
-/* caller_kunit.c has the functions themselves. */
-#define kwarp_caller_get	fake_caller_get
-#define kwarp_caller_ends	fake_caller_ends
-static int fake_readqs_init(struct kwarp_readqs *qs, u32 ord, u32 ird);
 
 /* Do not print a connection's log line: keep its text, and the peer's address, for the test. */
 #undef ibdev_notice
@@ -18,17 +11,8 @@ static int fake_readqs_init(struct kwarp_readqs *qs, u32 ord, u32 ird);
 	((void)(ibdev), (void)(fmt), (void)(local), (void)(state), \
 	 fake.notice_peer = *(remote), fake.notice = (text))
 
-#include "../listener.c"
-#include "../turn.c"
-#include "../ep.c"
-#include "../ep_timer.c"
-#include "../cm_info.c"
-#define kwarp_readqs_init	fake_readqs_init
-#include "../ep_stream.c"
-#undef kwarp_readqs_init
 #include "../ep_run.c"
-#include "../startup.c"
-#include "../cm_mpa.c"
+#include "../ep_trouble.c"
 #include "../cm_upcall.c"
 
 /* Keep stand-ins that wait for a grace period of Tasks RCU until a test calls ct_grace_period(). */
@@ -42,11 +26,18 @@ static void *fake_zalloc(size_t size, gfp_t gfp);
 #define kzalloc			fake_zalloc
 #include "../cm_qp.c"
 #pragma pop_macro("kzalloc")
-#include "../cm.c"
-#include "../cm_device.c"
+
+#include "../../tests/doors.h"
+#include "../caller.h"
+#include "../cm_iface.h"
+#include "../cm_listen.h"
+
+/* Of the RDMA core, which is not built. */
+void ibdev_warn(const struct ib_device *ibdev, const char *format, ...)
+{
+}
 
 struct fake fake;
-struct workqueue_struct *fake_wq, *fake_cm_wq;
 
 /* ---------------------------------------------------------- memory of cm_qp.c */
 
@@ -59,7 +50,6 @@ static void fake_call_rcu_tasks(struct rcu_head *rcu, rcu_callback_t func)
 	returned = rcu;
 }
 
-/* End a grace period of Tasks RCU. Return: number of stand-ins freed. */
 u32 ct_grace_period(void)
 {
 	struct rcu_head *rcu;
@@ -79,9 +69,9 @@ static void *fake_zalloc(size_t size, gfp_t gfp)
 	return fake.no_memory ? NULL : kzalloc(size, gfp);
 }
 
-static int fake_readqs_init(struct kwarp_readqs *qs, u32 ord, u32 ird)
+static int fake_prepare(struct kwarp_ep *ep)
 {
-	return fake.no_readqs ? -ENOMEM : kwarp_readqs_init(qs, ord, ird);
+	return fake.no_readqs ? -ENOMEM : kwarp_real(kwarp_ep_prepare, ep);
 }
 
 int ct_returned(void)
@@ -94,39 +84,41 @@ void ct_set_returned(int n)
 	atomic_set(&num_returned, n);
 }
 
-/* ------------------------------------------------------ interfaces and listeners */
-
-const struct rdma_cm_id *kwarp_cm_rdma_id(const struct iw_cm_id *id)
-{
-	return id->context;
-}
-
-int kwarp_cm_iface(const struct kwarp_dev *kdev, const struct iw_cm_id *id)
+static int fake_iface(const struct kwarp_dev *kdev, const struct iw_cm_id *id)
 {
 	return FAKE_IFINDEX;
 }
 
-struct pid *kwarp_caller_get(struct kwarp_qp *qp)
-{
-	return qp->ib.uobject ? get_pid(task_tgid(current)) : NULL;
-}
-
-bool kwarp_caller_ends(struct pid *pid)
+static bool fake_caller_ends(struct pid *pid)
 {
 	return fake.caller_ends;
 }
 
-int kwarp_listener_create(struct iw_cm_id *id, int backlog)
+/* A listener of wire.c, which has the hook @answer; others cannot be made here. */
+static int fake_listen(struct iw_cm_id *id, int backlog,
+		       enum kwarp_cm_event (*answer)(struct kwarp_ep *ep))
 {
-	return -EINVAL;
+	int ret = once(&fake.listen_err);
+
+	if (!answer)
+		return -EINVAL;
+	if (ret)
+		return ret;
+	fake.listens++;
+	fake.listen_port = ntohs(((struct sockaddr_in *)&id->local_addr)->sin_port);
+	fake.listener.answer = answer;
+	id->provider_data = &fake.listener;
+	return 0;
 }
 
-void kwarp_listener_destroy(struct kwarp_listener *l)
+static void fake_listen_ends(struct kwarp_listener *l)
 {
+	fake.listens--;
 }
 
-void kwarp_listener_shut_all(struct kwarp_dev *kdev)
+static int fake_local_iface(struct net *net, int ifindex, const struct sockaddr_storage *addr)
 {
+	return fake.here ? FAKE_IFINDEX + 1 : 0;
 }
 
 /* ------------------------------------------------------------------ fixture */
@@ -148,6 +140,16 @@ int ct_init(struct kunit *test)
 	fake.kdev = kunit_kzalloc(test, sizeof(*fake.kdev), GFP_KERNEL);
 	if (!fake.kdev)
 		return -ENOMEM;
+	fake.kdev->netdev = kunit_kzalloc(test, sizeof(*fake.kdev->netdev), GFP_KERNEL);
+	if (!fake.kdev->netdev)
+		return -ENOMEM;
+	fake.kdev->netdev->ifindex = FAKE_IFINDEX;
+	kwarp_stub(test, kwarp_cm_iface, fake_iface);
+	kwarp_stub(test, kwarp_cm_local_iface, fake_local_iface);
+	kwarp_stub(test, kwarp_listener_create, fake_listen);
+	kwarp_stub(test, kwarp_listener_destroy, fake_listen_ends);
+	kwarp_stub(test, kwarp_caller_ends, fake_caller_ends);
+	kwarp_stub(test, kwarp_ep_prepare, fake_prepare);
 	kwarp_cm_init_device(fake.kdev);
 	fake.kdev->knobs.mpa_rev = 2;
 	fake.kdev->knobs.half_open_max = KWARP_HALF_OPEN;
@@ -156,24 +158,19 @@ int ct_init(struct kunit *test)
 	fake.kdev->knobs.linger_timeout = KWARP_LINGER_TIMEOUT;
 	for (i = 0; i < FAKE_QPS; i++) {
 		fake.qp[i].refs = 1;
+		fake.qp[i].ib.device = &fake.kdev->ibdev;
+		fake.qp[i].ib.qp_num = FAKE_QPN + i;
 		fake.qp[i].may_connect = true;
 		fake.qp[i].ib.uobject = (void *)&fake.uobject;
 		INIT_LIST_HEAD(&fake.qp[i].users);
 		INIT_WORK(&fake.qp[i].work, ct_qp_work);
 	}
 	kref_init(&fake.listener.kref);
-	/*
-	 * Take an additional reference, because fake.listener is not from kzalloc() and must not be
-	 * freed.
-	 */
+	/* Take an additional reference, because fake.listener is not from kzalloc(). */
 	kwarp_listener_get(&fake.listener);
 	mutex_init(&fake.listener.mutex);
 	INIT_DELAYED_WORK(&fake.listener.work, listener_work);
 	spin_lock_init(&fake.listener.lock);
-	ratelimit_state_init(&fake.listener.notices, DEFAULT_RATELIMIT_INTERVAL,
-			     DEFAULT_RATELIMIT_BURST);
-	ratelimit_state_init(&initiator_notices, DEFAULT_RATELIMIT_INTERVAL,
-			     DEFAULT_RATELIMIT_BURST);
 	INIT_LIST_HEAD(&fake.listener.half_open);
 	INIT_LIST_HEAD(&fake.listener.waiting);
 	fake.listener.backlog = 5;
@@ -186,14 +183,13 @@ int ct_init(struct kunit *test)
 	return 0;
 }
 
-/* Stop the device, and check that nothing is left. */
 static void check_end(struct kunit *test)
 {
 	int i;
 
 	kwarp_cm_stop_device(fake.kdev);
 	ct_settle();
-	flush_workqueue(fake_wq);
+	flush_workqueue(kwarp_wq);
 	KUNIT_EXPECT_STREQ(test, fake.bug ?: "", "");
 	KUNIT_EXPECT_TRUE(test, list_empty(&fake.kdev->cm.eps));
 	KUNIT_EXPECT_TRUE(test, hash_empty(fake.kdev->cm.ep_ids));
@@ -203,6 +199,8 @@ static void check_end(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, list_empty(&fake.listener.waiting));
 	KUNIT_EXPECT_EQ(test, fake.id.refs, 1);
 	KUNIT_EXPECT_TRUE(test, xa_empty(&handles));
+	KUNIT_EXPECT_TRUE(test, xa_empty(&fake.kdev->cm.wires));
+	KUNIT_EXPECT_EQ(test, fake.listens, 0);
 	/* iw_cm has no references to the queue pairs, only to its stand-in. */
 	for (i = 0; i < FAKE_QPS; i++) {
 		KUNIT_EXPECT_EQ_MSG(test, fake.qp[i].refs, 1, "queue pair %d", i);
@@ -223,35 +221,33 @@ void ct_exit(struct kunit *test)
 
 int ct_suite_init(struct kunit_suite *suite)
 {
-	fake_wq = alloc_workqueue("kwarp_cm_test", WQ_UNBOUND, 0);
-	fake_cm_wq = alloc_ordered_workqueue("kwarp_cm_test", 0);
-	return fake_wq && fake_cm_wq ? 0 : -ENOMEM;
+	kwarp_wq = alloc_workqueue("kwarp_cm_test", WQ_UNBOUND, 0);
+	kwarp_cm_wq = alloc_ordered_workqueue("kwarp_cm_test", 0);
+	return kwarp_wq && kwarp_cm_wq ? 0 : -ENOMEM;
 }
 
 void ct_suite_exit(struct kunit_suite *suite)
 {
-	if (fake_wq)
-		destroy_workqueue(fake_wq);
-	if (fake_cm_wq)
-		destroy_workqueue(fake_cm_wq);
+	if (kwarp_wq)
+		destroy_workqueue(kwarp_wq);
+	if (kwarp_cm_wq)
+		destroy_workqueue(kwarp_cm_wq);
 }
 
-/* Check that nothing is left, and start again, to test many variants in one case. */
 void ct_again(struct kunit *test)
 {
 	ct_exit(test);
 	KUNIT_ASSERT_EQ(test, ct_init(test), 0);
 }
 
-/* Wait until all queued work is done and all events are handled. */
 void ct_settle(void)
 {
-	flush_workqueue(fake_cm_wq);
-	flush_workqueue(fake_wq);
-	flush_workqueue(fake_cm_wq);
+	flush_workqueue(kwarp_cm_wq);
+	flush_workqueue(kwarp_wq);
+	flush_workqueue(kwarp_cm_wq);
 	ct_iw_process_all();
-	flush_workqueue(fake_wq);
-	flush_workqueue(fake_cm_wq);
+	flush_workqueue(kwarp_wq);
+	flush_workqueue(kwarp_cm_wq);
 }
 
 unsigned int ct_actions_without_function(void)

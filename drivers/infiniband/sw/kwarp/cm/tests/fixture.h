@@ -12,7 +12,6 @@
 
 #include "fake.h"
 
-#include "../cm_info.h"
 #include "../ep_run.h"
 #include "../ep_stream.h"
 
@@ -23,15 +22,11 @@ void ct_suite_exit(struct kunit_suite *suite);
 void ct_again(struct kunit *test);
 void ct_settle(void);
 
-/*
- * Stand-ins (the objects that iw_cm gets instead of queue pairs) that iw_cm has returned and that
- * wait for a grace period: read their number, set their number, and free them.
- */
+/* Stand-ins that iw_cm has returned and that wait for a grace period */
 int ct_returned(void);
 void ct_set_returned(int n);
 u32 ct_grace_period(void);
 
-/* Return: number of actions of the table in proto/cm_fsm.c that have no function in ep_run.c. */
 unsigned int ct_actions_without_function(void);
 
 #endif /* KWARP_CM_TESTS_FIXTURE_H */

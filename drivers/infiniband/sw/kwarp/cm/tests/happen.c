@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Functions that let events happen to the endpoint (connection) of a test case. */
 #include "happen.h"
 
 /* ----------------------------------------------------- what happens in each state */
@@ -17,7 +16,7 @@ void ct_on_abort(void)
 
 void ct_on_no_qp(void)
 {
-	kwarp_ep_mark_qp(&fake.qp[0]);
+	kwarp_cm_drop_qp(&fake.qp[0]);
 }
 
 void ct_on_orphan(void)
@@ -45,7 +44,7 @@ void ct_on_reset(void)
 		ct_peer_ends(-ECONNRESET);
 }
 
-static void dial_ends(int err)
+static void connect_ends(int err)
 {
 	fake.sock->connect_err = err;
 	ct_sock_event();
@@ -53,17 +52,17 @@ static void dial_ends(int err)
 
 void ct_on_refused(void)
 {
-	dial_ends(-ECONNREFUSED);
+	connect_ends(-ECONNREFUSED);
 }
 
 void ct_on_unreachable(void)
 {
-	dial_ends(-EHOSTUNREACH);
+	connect_ends(-EHOSTUNREACH);
 }
 
-void ct_on_dial_reset(void)
+void ct_on_connect_reset(void)
 {
-	dial_ends(-ECONNRESET);
+	connect_ends(-ECONNRESET);
 }
 
 void ct_on_tx_error(void)
@@ -80,6 +79,14 @@ void ct_on_garbage(void)
 		return;
 	memset(fake.sock->rx, 'x', 40);
 	fake.sock->rx_len = 40;
+	ct_sock_event();
+}
+
+/* As kwarpctl doctor asks */
+void ct_on_probe(void)
+{
+	memcpy(fake.sock->rx, "MPA ID??", 8);
+	fake.sock->rx_len = 8;
 	ct_sock_event();
 }
 

@@ -1,25 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of MPA startup over a socket: frames that come in pieces, are too long, end too early or
- * reject, and the negotiation of CRC and markers. Sockets, queue pairs and iw_cm are fakes;
- * encoding and decoding of frames have suites in proto/tests.
- *
- * Numbers such as 5044-7.1.1-23 name requirements of RFCs, see Documentation/conformance.
+ * reject, and the negotiation of CRC and markers.
  */
 #include "states.h"
 
 /* The longest frame, and one octet after it. */
-#define ROOM	(KWARP_MPA_FRAME_LEN + KWARP_MPA_MAX_PD + 1)
+#define ROOM	(KWARP_MPA_FRAME_LEN + KWARP_MPA_MAX_PDATA + 1)
 
-/* Encode a frame; its private data are the octets 0, 1, 2... Return: number of octets. */
 static u32 make_frame(u8 *buf, const struct kwarp_mpa_frame *frame)
 {
 	u32 len = kwarp_mpa_frame_encode(buf, frame);
 	u32 i;
 
-	for (i = 0; i < frame->pd_len; i++)
+	for (i = 0; i < frame->pdata_len; i++)
 		buf[len + i] = i;
-	return len + frame->pd_len;
+	return len + frame->pdata_len;
 }
 
 static void peer_says(const u8 *octets, u32 n)
@@ -30,7 +26,6 @@ static void peer_says(const u8 *octets, u32 n)
 	ct_settle();
 }
 
-/* Make an endpoint that waits for a Request or a Reply. Return: its state. */
 static enum kwarp_cm_state wait_for(struct kunit *test, bool reply, u8 rev)
 {
 	fake.kdev->knobs.mpa_rev = rev;
@@ -44,7 +39,7 @@ static void expect_failed(struct kunit *test, bool reply, int status)
 	KUNIT_EXPECT_EQ(test, ct_state(), KWARP_CMS_DEAD);
 	KUNIT_EXPECT_EQ(test, fake.requests, 0);
 	KUNIT_EXPECT_EQ(test, fake.id.replies, reply);
-	KUNIT_EXPECT_EQ(test, fake.dials, reply);
+	KUNIT_EXPECT_EQ(test, fake.connects, reply);
 	if (reply)
 		KUNIT_EXPECT_EQ(test, fake.id.status, status);
 }
@@ -56,42 +51,38 @@ static const struct whole {
 	struct kwarp_mpa_frame frame;
 } wholes[] = {
 	{ "Request of revision 1", { .rev = 1 } },
-	{ "Request with 512 octets", { .rev = 1, .pd_len = 512 } },
+	{ "Request with 512 octets", { .rev = 1, .pdata_len = 512 } },
 	{ "enhanced Request", { .rev = 2, .enhanced = true } },
-	{ "enhanced Request with 508 octets", { .rev = 2, .enhanced = true, .pd_len = 508 } },
+	{ "enhanced Request with 508 octets", { .rev = 2, .enhanced = true, .pdata_len = 508 } },
 	{ "Reply of revision 1", { .reply = true, .rev = 1 } },
-	{ "Reply with 512 octets", { .reply = true, .rev = 1, .pd_len = 512 } },
+	{ "Reply with 512 octets", { .reply = true, .rev = 1, .pdata_len = 512 } },
 	{ "enhanced Reply", { .reply = true, .rev = 2, .enhanced = true } },
 	{ "enhanced Reply with 508 octets",
-	  { .reply = true, .rev = 2, .enhanced = true, .pd_len = 508 } },
+	  { .reply = true, .rev = 2, .enhanced = true, .pdata_len = 508 } },
 };
 
 KUNIT_ARRAY_PARAM_DESC(whole, wholes, desc);
 
 /* Check that the ULP has the Request, with at most 255 octets of private data: iw_cm's limit. */
-static void expect_request(struct kunit *test, const u8 *pd, u32 pd_len)
+static void expect_request(struct kunit *test, const u8 *pdata, u32 pdata_len)
 {
 	KUNIT_EXPECT_EQ(test, ct_state(), KWARP_CMS_WAIT_ULP);
 	KUNIT_EXPECT_EQ(test, fake.requests, 1);
-	KUNIT_EXPECT_EQ(test, fake.pd_len, min(pd_len, 255));
-	KUNIT_EXPECT_MEMEQ(test, fake.pd, pd, fake.pd_len);
+	KUNIT_EXPECT_EQ(test, fake.pdata_len, min(pdata_len, 255));
+	KUNIT_EXPECT_MEMEQ(test, fake.pdata, pdata, fake.pdata_len);
 }
 
-/*
- * Check that the ULP has received the Reply and that the stream has begun. The octet after the
- * Reply belongs to the stream, so it is still in the socket.
- */
-static void expect_stream(struct kunit *test, const u8 *pd, u32 pd_len)
+/* The octet after the Reply belongs to the stream, so it is still in the socket. */
+static void expect_stream(struct kunit *test, const u8 *pdata, u32 pdata_len)
 {
 	KUNIT_EXPECT_EQ(test, ct_state(), KWARP_CMS_STREAM);
 	KUNIT_EXPECT_EQ(test, fake.id.replies, 1);
 	KUNIT_EXPECT_EQ(test, fake.id.status, 0);
-	KUNIT_EXPECT_EQ(test, fake.id.pd_len, min(pd_len, 255));
-	KUNIT_EXPECT_MEMEQ(test, fake.id.pd, pd, fake.id.pd_len);
+	KUNIT_EXPECT_EQ(test, fake.id.pdata_len, min(pdata_len, 255));
+	KUNIT_EXPECT_MEMEQ(test, fake.id.pdata, pdata, fake.id.pdata_len);
 	KUNIT_EXPECT_EQ(test, fake.sock->rx_len, 1);
 }
 
-/* The octets of a frame come one by one; the endpoint waits until the last one has come. */
 static void test_octets(struct kunit *test)
 {
 	const struct kwarp_mpa_frame *frame = &((const struct whole *)test->param_value)->frame;
@@ -109,9 +100,9 @@ static void test_octets(struct kunit *test)
 	}
 	peer_says(buf + i, frame->reply ? 2 : 1);
 	if (frame->reply)
-		expect_stream(test, buf + len - frame->pd_len, frame->pd_len);
+		expect_stream(test, buf + len - frame->pdata_len, frame->pdata_len);
 	else
-		expect_request(test, buf + len - frame->pd_len, frame->pd_len);
+		expect_request(test, buf + len - frame->pdata_len, frame->pdata_len);
 }
 
 static const struct sent {
@@ -164,7 +155,7 @@ static const struct length {
 	const char *desc;
 	bool reply;
 	u8 rev;
-	u16 pd_len;
+	u16 pdata_len;
 	bool ok;
 } lengths[] = {
 	{ "Request, 512", false, 1, 512, true },
@@ -196,7 +187,7 @@ static void test_length(struct kunit *test)
 	u8 buf[KWARP_MPA_MAX_HDR];
 
 	kwarp_mpa_frame_encode(buf, &frame);
-	put_unaligned_be16(c->pd_len, buf + KWARP_MPA_FRAME_LEN - sizeof(u16));
+	put_unaligned_be16(c->pdata_len, buf + KWARP_MPA_FRAME_LEN - sizeof(u16));
 	peer_says(buf, KWARP_MPA_FRAME_LEN - 1);
 	KUNIT_ASSERT_EQ(test, ct_state(), waits);
 	peer_says(buf + KWARP_MPA_FRAME_LEN - 1, 1);
@@ -210,9 +201,9 @@ static const struct missing {
 	const char *desc;
 	struct kwarp_mpa_frame frame;
 } missings[] = {
-	{ "Request, private data", { .rev = 1, .pd_len = 100 } },
+	{ "Request, private data", { .rev = 1, .pdata_len = 100 } },
 	{ "Request, enhanced data", { .rev = 2, .enhanced = true } },
-	{ "Reply, private data", { .reply = true, .rev = 1, .pd_len = 100 } },
+	{ "Reply, private data", { .reply = true, .rev = 1, .pdata_len = 100 } },
 	{ "Reply, enhanced data", { .reply = true, .rev = 2, .enhanced = true } },
 };
 
@@ -237,10 +228,7 @@ static const struct {
 	{ peer_resets, -ECONNRESET },
 };
 
-/*
- * The last octet of a frame does not come, and an event ends the wait. After a part of a Reply
- * there is no second attempt with revision 1.
- */
+/* After a part of a Reply there is no second attempt with revision 1. */
 static void test_missing(struct kunit *test)
 {
 	const struct kwarp_mpa_frame *frame = &((const struct missing *)test->param_value)->frame;
@@ -356,7 +344,6 @@ static void expect_params(struct kunit *test, bool crc, bool our_markers, bool p
 	KUNIT_EXPECT_EQ(test, p->tx_markers, peer_markers);
 }
 
-/* The peer sends an enhanced frame with these flags. */
 static void peer_frame(bool reply, bool crc, bool markers)
 {
 	const struct kwarp_mpa_frame frame = {
@@ -372,7 +359,6 @@ static u8 flags_sent(void)
 	return fake.sock->tx[KWARP_MPA_KEY_LEN] & (M | C | R);
 }
 
-/* Set the knobs (tunables) crc and markers, and make an endpoint that waits for a frame. */
 static void wait_with(struct kunit *test, bool reply, const struct flags *c, bool markers)
 {
 	fake.kdev->knobs.crc = c->policy;
@@ -400,7 +386,6 @@ static void test_flags_initiator(struct kunit *test)
 	}
 }
 
-/* Check that the Request, which breaks the CRC policy, was rejected without asking the ULP. */
 static void expect_refusal(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, fake.requests, 0);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Actions of the peer, and functions that bring an endpoint (connection) into a given state. */
 #include "states.h"
-
-#include "../listener.h"
 
 /* ---------------------------------------------------------------- the peer */
 
@@ -35,7 +32,6 @@ enum kwarp_cm_state ct_state(void)
 	return ep ? ep->state : KWARP_CMS_DEAD;
 }
 
-/* Make an endpoint for an inbound connection, like cm_listen.c. */
 static void make_inbound(struct kunit *test)
 {
 	struct kwarp_ep *ep = kwarp_ep_create(fake.kdev, &fake.listener);
@@ -57,7 +53,6 @@ bool ct_has_rejected(void)
 	return fake.sock && fake.sock->tx_len >= 20 && fake.sock->tx[16] & 0x20;
 }
 
-/* Take the CONNECT_REQUEST, as iw_cm does: the case's id becomes the id of the connection. */
 void ct_take_request(struct kunit *test)
 {
 	ct_settle();
@@ -66,7 +61,6 @@ void ct_take_request(struct kunit *test)
 	fake.id.id.provider_data = fake.provider_data;
 }
 
-/* Let the timer of the state expire. */
 void ct_timer_runs(void)
 {
 	struct kwarp_ep *ep = ct_the_ep();
@@ -140,11 +134,8 @@ void ct_to_wait_req(struct kunit *test)
 	ct_settle();
 }
 
-/*
- * The ULP has as many unanswered Requests as its backlog allows, so the Request of the new endpoint
- * waits.
- */
-void ct_to_wait_turn(struct kunit *test)
+/* The ULP has as many unanswered Requests as its backlog allows. */
+void ct_to_wait_backlog(struct kunit *test)
 {
 	ct_to_wait_req(test);
 	fake.owed = fake.listener.backlog;

@@ -12,7 +12,6 @@ struct kwarp_ep *ct_the_ep(void);
 enum kwarp_cm_state ct_state(void);
 bool ct_has_rejected(void);
 
-/* Has the endpoint handed the socket to its queue pair? */
 static inline bool ct_attached(void)
 {
 	enum kwarp_cm_state state = ct_state();
@@ -24,10 +23,7 @@ static inline bool ct_attached(void)
 void ct_take_request(struct kunit *test);
 void ct_timer_runs(void);
 
-/*
- * Each of these makes an endpoint (connection), and brings the endpoint into the state that the
- * name says; ct_to_stream_resp() makes a responder in state STREAM.
- */
+/* ct_to_stream_resp() makes a responder in state STREAM. */
 void ct_to_connect(struct kunit *test);
 void ct_to_send_req(struct kunit *test);
 void ct_to_wait_rep(struct kunit *test);
@@ -36,7 +32,7 @@ void ct_to_closed(struct kunit *test);
 void ct_to_linger(struct kunit *test);
 void ct_to_send_term(struct kunit *test);
 void ct_to_wait_req(struct kunit *test);
-void ct_to_wait_turn(struct kunit *test);
+void ct_to_wait_backlog(struct kunit *test);
 void ct_to_wait_ulp(struct kunit *test);
 void ct_to_send_rep(struct kunit *test);
 void ct_to_wait_fpdu(struct kunit *test);

@@ -2,21 +2,15 @@
 /*
  * Ends our Reads and atomic operations: the oldest has been answered, or the peer's Terminate names
  * one. Context of all functions: socket lock held.
- *
- * Numbers such as 7306-5.2.2-8 name requirements of RFCs, see Documentation/conformance.
  */
 #include "answer.h"
 
 #include "../../kwarp.h"
 #include "../fail.h"
+#include "../refusal.h"
 #include "place.h"
 
-/**
- * kwarp_rx_answered - remove the oldest outstanding request, which has been answered completely
- * @e: engine
- *
- * Return: KWARP_PERR_NONE, or KWARP_PERR_LOCAL if a completion was lost because the CQ was full.
- */
+/* KWARP_PERR_LOCAL: a completion was lost because the CQ was full. */
 enum kwarp_perr kwarp_rx_answered(struct kwarp_engine *e)
 {
 	const struct kwarp_oread done = *kwarp_oread_head(&e->oread);
@@ -24,8 +18,8 @@ enum kwarp_perr kwarp_rx_answered(struct kwarp_engine *e)
 	kwarp_readq_pop(&e->oread);
 	if (done.invalidate)
 		kwarp_mr_revoke(kwarp_rx_mr(e, done.stag), done.stag, &e->mem, false);
-	if (!done.rtr)
-		kwarp_sq_answered(e->sq, done.sq_index);
+	if (!done.rtr && kwarp_sq_answered(e->sq, done.sq_index))
+		e->rx.kick = true;
 	/*
 	 * Pairs with sq_must_wait() of tx/pick.c: either sq_must_wait() sees the free place in the
 	 * queue of outstanding requests, or this function sees KWARP_E_TX_WAIT_READ, which
@@ -35,17 +29,15 @@ enum kwarp_perr kwarp_rx_answered(struct kwarp_engine *e)
 	if (test_bit(KWARP_E_TX_WAIT_READ, &e->flags) ||
 	    test_bit(KWARP_E_TX_DRAIN, &e->flags))
 		e->rx.kick = true;
-	return READ_ONCE(e->sq->cq->overflow) ? KWARP_PERR_LOCAL : KWARP_PERR_NONE;
+	if (likely(!READ_ONCE(e->sq->cq->overflow)))
+		return KWARP_PERR_NONE;
+	kwarp_refuse_local(e, KWARP_WHY_CQ);
+	return KWARP_PERR_LOCAL;
 }
 
-/**
- * kwarp_rx_begin_atomic - check that an Atomic Response that begins is expected
- * @e: engine
- *
+/*
  * Answers come in the order of the requests (7306-5.2.2-8, 7306-7-9). So if the oldest outstanding
  * request is not an atomic operation, this response is an error.
- *
- * Return: KWARP_PERR_NONE, or the error for the Terminate.
  */
 enum kwarp_perr kwarp_rx_begin_atomic(struct kwarp_engine *e)
 {
@@ -55,14 +47,7 @@ enum kwarp_perr kwarp_rx_begin_atomic(struct kwarp_engine *e)
 	return KWARP_PERR_NONE;
 }
 
-/**
- * kwarp_rx_end_atomic - store the value of a complete Atomic Response, and complete the request
- * @e: engine
- *
- * The value is stored in the byte order of this machine.
- *
- * Return: KWARP_PERR_NONE, or the error for the Terminate.
- */
+/* The value is stored in the byte order of this machine. */
 enum kwarp_perr kwarp_rx_end_atomic(struct kwarp_engine *e)
 {
 	const struct kwarp_oread *r = kwarp_oread_head(&e->oread);
@@ -72,17 +57,13 @@ enum kwarp_perr kwarp_rx_end_atomic(struct kwarp_engine *e)
 	if (resp.id != r->msn)			/* it names another request (7306-5.2.2-7) */
 		return KWARP_PERR_O_STREAM;
 	if (kwarp_rx_put(e, r->stag, r->to, &resp.value, sizeof(resp.value)) != KWARP_MEM_OK) {
-		kwarp_sq_failed(e->sq, r->sq_index, KWARP_WC_LOC_PROT_ERR,
-				kwarp_perr_short(KWARP_PERR_LOCAL));
+		kwarp_sq_failed(e->sq, r->sq_index, KWARP_WC_LOC_PROT_ERR, kwarp_engine_cause(e));
 		return KWARP_PERR_LOCAL;
 	}
 	return kwarp_rx_answered(e);
 }
 
-/*
- * Find the outstanding request whose DDP header the Terminate returns. Return: NULL if there is
- * none.
- */
+/* The request whose DDP header the Terminate returns, or NULL */
 static struct kwarp_oread *named_request(struct kwarp_engine *e)
 {
 	struct kwarp_ddp_hdr hdr = { .tagged = true };
@@ -95,8 +76,8 @@ static struct kwarp_oread *named_request(struct kwarp_engine *e)
 }
 
 /*
- * Which request is the peer's Terminate about? Usually the one whose DDP header it returns. But the
- * siw driver's Terminate has an arbitrary MSN. So if the Terminate also returns a Read Request
+ * Which request is the peer's Terminate about? Usually the one whose DDP header it returns. But
+ * some peers' Terminate has an arbitrary MSN. So if the Terminate also returns a Read Request
  * header, and no Read with the returned MSN and sink STag is outstanding, assume the oldest
  * request. The sink offset is not compared: the peer may have advanced it (RFC 5040 section 4.8).
  */
@@ -117,10 +98,7 @@ static struct kwarp_oread *blamed_request(struct kwarp_engine *e)
 	return r && !r->rtr ? r : NULL;
 }
 
-/**
- * kwarp_rx_blame - fail the request that the peer's Terminate is about
- * @e: engine, with the Terminate in peer_term
- *
+/*
  * The request completes with an access error after RDMAP's remote protection errors (type 1) and
  * after every Terminate with a Read Request header, else with an operation error. Remote operation
  * errors (type 2) and errors of DDP have no such header (RFC 5040 Figure 10).

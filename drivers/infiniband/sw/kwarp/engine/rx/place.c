@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Places payload in memory regions. Context of all functions: socket lock held. A receive run is
- * one call of tcp_read_sock().
- */
+/* Context of all functions: socket lock held. */
 #include "place.h"
 
+#include "../../door.h"
 #include "../../kwarp.h"
+#include "../refusal.h"
 
-/**
- * kwarp_rx_mr - find the region of an STag
- * @e: engine
- * @stag: STag
- *
+/*
  * The region of the previous segment is tried first, because it is usually the right one. The
- * reference to the region lasts until another STag is looked up or the receive run ends.
- *
- * Return: the region, or NULL; the key byte of the STag is not compared.
+ * reference to the region lasts until another STag is looked up or the receive run ends. Return:
+ * the region, or NULL; the key byte of the STag is not compared.
  */
 struct kwarp_mr *kwarp_rx_mr(struct kwarp_engine *e, u32 stag)
 {
@@ -30,16 +24,7 @@ struct kwarp_mr *kwarp_rx_mr(struct kwarp_engine *e, u32 stag)
 	return rx->mr;
 }
 
-/**
- * kwarp_rx_check_target - find the region of a tagged segment, and check the access
- * @e: engine
- * @addr: address of the segment's first octet
- * @rights: IB_ACCESS_* that the segment needs
- *
- * Sets rx.sure.
- *
- * Return: KWARP_MEM_OK, or the failed check.
- */
+/* Sets rx.region_checked. */
 enum kwarp_mem_err kwarp_rx_check_target(struct kwarp_engine *e, u64 addr, int rights)
 {
 	struct kwarp_rx *rx = &e->rx;
@@ -49,17 +34,11 @@ enum kwarp_mem_err kwarp_rx_check_target(struct kwarp_engine *e, u64 addr, int r
 
 	err = kwarp_mem_check(mr, stag, &e->mem, addr, rx->fpdu.payload_len, rights);
 	if (err == KWARP_MEM_OK)
-		rx->sure = mr->kind < KWARP_MR_FAST;
+		rx->region_checked = mr->kind < KWARP_MR_FAST;
 	return err;
 }
 
-/**
- * struct source - octets to be placed
- * @data: their address, or NULL if they are in @skb
- * @skb: skb
- * @offset: next octet in @skb
- * @unreadable: result: octets of @skb cannot be read
- */
+/* @data: NULL: the octets are in @skb. @unreadable: octets of @skb cannot be read. */
 struct source {
 	const u8 *data;
 	const struct sk_buff *skb;
@@ -80,30 +59,51 @@ static __always_inline void copy_from(struct source *from, const struct kwarp_mr
 	}
 }
 
-/*
- * Check the access and copy one piece. kwarp_mr_begin() keeps the region from being revoked in
- * between.
- */
+/* What kind of access is it, and which error follows if it is refused? */
+static noinline __cold void refuse_piece(struct kwarp_engine *e, const struct kwarp_mr *mr,
+					 u32 stag, u64 addr, int rights, u32 len,
+					 enum kwarp_mem_err err)
+{
+	const struct kwarp_rx *rx = &e->rx;
+	const bool tagged = rx->target == KWARP_RXT_TAGGED;
+	const struct kwarp_asked asked = {
+		.op = rx->target == KWARP_RXT_RECEIVE ? KWARP_REFUSED_RECEIVE :
+		      tagged && rx->fpdu.hdr.opcode == KWARP_OP_WRITE ? KWARP_REFUSED_WRITE :
+									KWARP_REFUSED_SINK,
+		.stag = stag,
+		.addr = addr,
+		.len = len,
+		.rights = rights,
+	};
+
+	kwarp_refuse_access(e, &asked, mr, kwarp_why_mem(err),
+			    tagged ? KWARP_PERR_DDP_T_STAG : KWARP_PERR_LOCAL);
+}
+
+/* kwarp_mr_begin() keeps the region from being revoked between check and copy. */
 static enum kwarp_mem_err place_piece(struct kwarp_engine *e, const struct kwarp_mem_stream *stream,
 				      u32 stag, u64 addr, int rights, struct source *from, u32 len)
 {
 	struct kwarp_mr *mr = kwarp_rx_mr(e, stag);
 	enum kwarp_mem_err err;
 
-	if (!mr)
+	if (!mr) {
+		refuse_piece(e, NULL, stag, addr, rights, len, KWARP_MEM_STAG);
 		return KWARP_MEM_STAG;
+	}
 	kwarp_mr_begin(mr);
 	err = kwarp_mem_check(mr, stag, stream, addr, len, rights);
 	if (err == KWARP_MEM_OK)
 		copy_from(from, mr, addr, len);
+	else
+		refuse_piece(e, mr, stag, addr, rights, len, err);
 	kwarp_mr_end(mr);
 	return err;
 }
 
 /*
- * Place payload in the scatter list of the receive that was taken for the message; the message's
- * length has been checked. Regions of an SRQ's receive belong to the SRQ's protection domain, which
- * may differ from the QP's.
+ * The message's length has been checked. Regions of an SRQ's receive belong to the SRQ's protection
+ * domain, which may differ from the QP's.
  */
 static enum kwarp_perr place_receive(struct kwarp_engine *e, struct source *from, u32 len)
 {
@@ -144,16 +144,16 @@ static enum kwarp_perr place_small(struct kwarp_engine *e, const u8 *data, u32 l
 }
 
 /*
- * Place payload of a tagged segment. Unless rx->sure, check the region again: since the header was
- * checked, perhaps in an earlier receive run, the region may have been revoked, and even registered
- * again with fewer rights.
+ * Unless rx->region_checked, check the region again: since the header was checked, perhaps in an
+ * earlier receive run, the region may have been revoked, and even registered again with fewer
+ * rights.
  */
 static __always_inline enum kwarp_perr place_tagged(struct kwarp_engine *e, struct source *from,
 						    u32 len)
 {
 	struct kwarp_rx *rx = &e->rx;
 
-	if (likely(rx->sure))
+	if (likely(rx->region_checked))
 		copy_from(from, rx->mr, rx->addr, len);
 	else if (place_piece(e, &e->mem, rx->fpdu.hdr.stag, rx->addr, rx->rights, from, len) !=
 		 KWARP_MEM_OK)
@@ -162,16 +162,7 @@ static __always_inline enum kwarp_perr place_tagged(struct kwarp_engine *e, stru
 	return KWARP_PERR_NONE;
 }
 
-/**
- * kwarp_rx_put - write the value of an Atomic Response to the buffer of the request
- * @e: engine
- * @stag: local region
- * @addr: address in that region
- * @data: the value, in the byte order of this machine
- * @len: number of octets
- *
- * Return: KWARP_MEM_OK, or the failed check.
- */
+/* @data: the value, in the byte order of this machine. */
 enum kwarp_mem_err kwarp_rx_put(struct kwarp_engine *e, u32 stag, u64 addr, const void *data,
 				u32 len)
 {
@@ -180,16 +171,9 @@ enum kwarp_mem_err kwarp_rx_put(struct kwarp_engine *e, u32 stag, u64 addr, cons
 	return place_piece(e, &e->mem, stag, addr, IB_ACCESS_LOCAL_WRITE, &from, len);
 }
 
-/**
- * kwarp_rx_place - place a piece of the current segment's payload
- * @e: engine
- * @data: the piece
- * @len: octets
- *
- * Return: KWARP_PERR_NONE, or the error for the Terminate.
- */
 enum kwarp_perr kwarp_rx_place(struct kwarp_engine *e, const u8 *data, u32 len)
 {
+	KWARP_DOOR(kwarp_rx_place, e, data, len);
 	struct source from = { .data = data };
 
 	switch (e->rx.target) {
@@ -204,16 +188,7 @@ enum kwarp_perr kwarp_rx_place(struct kwarp_engine *e, const u8 *data, u32 len)
 	}
 }
 
-/**
- * kwarp_rx_place_skb - place a piece of payload that is in an skb, in any number of frags
- * @e: engine; the target is a receive or a region
- * @skb: skb
- * @offset: first octet in @skb
- * @len: octets
- *
- * Return: KWARP_PERR_NONE, or the error for the Terminate; KWARP_PERR_MPA_LOST if octets cannot be
- * read.
- */
+/* KWARP_PERR_MPA_LOST: octets cannot be read. */
 enum kwarp_perr kwarp_rx_place_skb(struct kwarp_engine *e, const struct sk_buff *skb, u32 offset,
 				   u32 len)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Receive side: handles what the parser reports: headers, payload, ends of segments.
+ * Receive side: handles what the parser reports: headers, payload, ends of segments. Begins and
+ * ends the inbound half of a stream.
  *
  * Context of all functions: socket lock held, in softirq, or in a process that owns the socket (in
  * its calls, or when its backlog is processed). If the stream has CRCs, skb.c has verified the FPDU
@@ -10,17 +11,19 @@
  */
 #include "segment.h"
 
+#include "../../door.h"
 #include "../../kwarp.h"
+#include "../../proto/announce.h"
 #include "../../trace.h"
 #include "../atomic.h"
 #include "../fail.h"
+#include "../refusal.h"
 #include "answer.h"
+#include "park.h"
 #include "place.h"
 #include "receive.h"
 #include "series.h"
-#include "stream.h"
 
-/* Does the error concern a segment whose header has been read? */
 static bool has_header(enum kwarp_perr err)
 {
 	return err < KWARP_PERR_MPA_LOST && err != KWARP_PERR_DDP_LOCAL;
@@ -63,6 +66,7 @@ static enum kwarp_perr begin_send(struct kwarp_engine *e)
 	}
 	/* The message must not be longer than the receive (5041-7.1-9). */
 	if (end > rx->rwqe.len) {
+		kwarp_refuse_long(e, end, rx->rwqe.len);
 		rx->rwqe_status = KWARP_WC_LOC_LEN_ERR;
 		return KWARP_PERR_DDP_U_LONG;
 	}
@@ -95,24 +99,57 @@ static enum kwarp_perr begin_untagged(struct kwarp_engine *e)
 	if (h->qn == KWARP_QN_ATOMIC)
 		return kwarp_rx_begin_atomic(e);
 	/* The peer must not send more requests than the agreed IRD (5040-6.1-10, 7306-5.2.1-9). */
-	if (h->qn == KWARP_QN_RREQ && kwarp_readq_full(&e->iread))
+	if (h->qn == KWARP_QN_RREQ && kwarp_readq_full(&e->iread)) {
+		kwarp_refuse(e, KWARP_REFUSED_READ, KWARP_WHY_MANY, KWARP_PERR_DDP_U_NOBUF);
 		return KWARP_PERR_DDP_U_NOBUF;
+	}
 	rx->target = KWARP_RXT_SMALL;
 	return KWARP_PERR_NONE;
 }
 
+/* The segment is a Write or a Read Response. */
+static noinline __cold enum kwarp_perr refuse_tagged(struct kwarp_engine *e,
+						     const struct kwarp_mr *mr, int rights,
+						     enum kwarp_why why, enum kwarp_perr perr)
+{
+	const struct kwarp_ddp_hdr *h = &e->rx.fpdu.hdr;
+	const struct kwarp_asked asked = {
+		.op = h->opcode == KWARP_OP_RRESP ? KWARP_REFUSED_SINK : KWARP_REFUSED_WRITE,
+		.stag = h->stag,
+		.addr = h->to,
+		.len = e->rx.fpdu.payload_len,
+		.rights = rights,
+	};
+
+	kwarp_refuse_access(e, &asked, mr, why, perr);
+	return perr;
+}
+
 /* Check the target of every segment, not only of the first (5041-7.1-13). */
-static enum kwarp_perr check_tagged(struct kwarp_engine *e, int rights)
+static __always_inline enum kwarp_perr check_tagged(struct kwarp_engine *e, int rights)
 {
 	struct kwarp_rx *rx = &e->rx;
 	enum kwarp_mem_err err = kwarp_rx_check_target(e, rx->fpdu.hdr.to, rights);
 
 	if (err != KWARP_MEM_OK)
-		return kwarp_tagged_perr(err);
+		return refuse_tagged(e, rx->mr, rights, kwarp_why_mem(err), kwarp_tagged_perr(err));
 	rx->addr = rx->fpdu.hdr.to;
 	rx->rights = rights;
 	rx->target = KWARP_RXT_TAGGED;
 	return KWARP_PERR_NONE;
+}
+
+/*
+ * A zero-length Write has come: the peer may have said what it accepts (proto/announce.h). A
+ * responder answers the first time.
+ */
+static void hear_announcement(struct kwarp_engine *e)
+{
+	if (!(kwarp_announced(&e->rx.fpdu.hdr) & KWARP_ANNOUNCE_LONG))
+		return;
+	set_bit(KWARP_E_PEER_LONG, &e->flags);
+	if (kwarp_engine_announce(e))
+		e->rx.kick = true;
 }
 
 static enum kwarp_perr begin_write(struct kwarp_engine *e)
@@ -120,11 +157,12 @@ static enum kwarp_perr begin_write(struct kwarp_engine *e)
 	/* STag and TO of a zero-length message are not checked (5041-5.2-14). */
 	if (!e->rx.fpdu.payload_len) {
 		if (e->tx.long_frames)
-			kwarp_rx_hear(e);
+			hear_announcement(e);
 		return KWARP_PERR_NONE;
 	}
 	if (!(READ_ONCE(e->access) & IB_ACCESS_REMOTE_WRITE))
-		return KWARP_PERR_DDP_T_STAG;
+		return refuse_tagged(e, NULL, IB_ACCESS_REMOTE_WRITE, KWARP_WHY_QP_RIGHT,
+				     KWARP_PERR_DDP_T_STAG);
 	return check_tagged(e, IB_ACCESS_REMOTE_WRITE);
 }
 
@@ -154,7 +192,7 @@ static enum kwarp_perr begin_response(struct kwarp_engine *e)
 static enum kwarp_perr begin_segment(struct kwarp_engine *e)
 {
 	struct kwarp_rx *rx = &e->rx;
-	enum kwarp_perr err = kwarp_rdmap_check(&rx->fpdu.hdr, rx->fpdu.payload_len, e->rfc7306);
+	enum kwarp_perr err = kwarp_rdmap_check(&rx->fpdu.hdr, rx->fpdu.payload_len, e->more);
 
 	rx->target = KWARP_RXT_NONE;
 	rx->small_have = 0;
@@ -167,26 +205,76 @@ static enum kwarp_perr begin_segment(struct kwarp_engine *e)
 	return begin_write(e);
 }
 
+static noinline __cold enum kwarp_perr find_no_receive(struct kwarp_engine *e)
+{
+	enum kwarp_perr err = KWARP_PERR_DDP_U_NOBUF;
+
+	/* Once more: a receive may have been posted before the program saw that it has to ring. */
+	if (kwarp_rx_park(e) && !e->rx.denied)
+		err = begin_segment(e);
+	if (err != KWARP_PERR_DDP_U_NOBUF)
+		kwarp_rx_unpark(e);
+	else if (!kwarp_rx_parked(e) && e->rx.fpdu.hdr.qn == KWARP_QN_SEND)
+		/* Only now: what is noted first stays, and a segment that waits is not refused. */
+		kwarp_refuse(e, KWARP_REFUSED_SEND, KWARP_WHY_NO_RECEIVE, err);
+	return err;
+}
+
+/*
+ * Return: KWARP_PERR_DDP_U_NOBUF and KWARP_E_RX_PARKED is set: the segment waits for a receive, and
+ * no octet after its header may be parsed; or as begin_segment().
+ */
+static enum kwarp_perr begin_or_park(struct kwarp_engine *e)
+{
+	enum kwarp_perr err = begin_segment(e);
+
+	return likely(err != KWARP_PERR_DDP_U_NOBUF) ? err : find_no_receive(e);
+}
+
+/*
+ * A header has come: does a fault end the stream here? Zero-length Writes do not count: the device
+ * sends them, too, as RTR and as announcement.
+ */
+static noinline __cold enum kwarp_perr hit_message(struct kwarp_engine *e)
+{
+	const struct kwarp_ddp_hdr *h = &e->rx.fpdu.hdr;
+
+	/* rx_fail() is not to take the header of an earlier Read Request for that of this one. */
+	e->rx.small_have = 0;
+	if (h->opcode == KWARP_OP_TERM ||
+	    (h->tagged ? e->rx.tagged_open || !e->rx.fpdu.payload_len : h->mo != 0))
+		return KWARP_PERR_NONE;
+	return kwarp_engine_hit(e, KWARP_REFUSED_SEND);
+}
+
 /* ---------------------------------------------------------------- delivery */
 
 /* Send with Invalidate: invalidate the STag in the header (5040-5.3-17 to -19, 5040-7.2-4, -5). */
 static enum kwarp_perr invalidate_stag(struct kwarp_engine *e)
 {
 	u32 stag = e->rx.fpdu.hdr.stag;
+	const struct kwarp_asked asked = { .op = KWARP_REFUSED_INV, .stag = stag };
 	struct kwarp_mr *mr = kwarp_rx_mr(e, stag);
 
-	if (!mr || !READ_ONCE(mr->valid) || READ_ONCE(mr->stag) != stag)
+	if (!mr || !READ_ONCE(mr->valid) || READ_ONCE(mr->stag) != stag) {
+		kwarp_refuse_access(e, &asked, mr, KWARP_WHY_STAG, KWARP_PERR_R_STAG);
 		return KWARP_PERR_R_STAG;
-	if (!kwarp_mr_revoke(mr, stag, &e->mem, true))
+	}
+	if (!kwarp_mr_revoke(mr, stag, &e->mem, true)) {
+		kwarp_refuse_access(e, &asked, mr, KWARP_WHY_INV, KWARP_PERR_R_CANNOT_INV);
 		return KWARP_PERR_R_CANNOT_INV;
+	}
 	return KWARP_PERR_NONE;
 }
 
-/* The message is complete: complete its receive. The completion may overflow the CQ. */
+/* The completion may overflow the CQ. */
 static enum kwarp_perr deliver_receive(struct kwarp_engine *e, u32 len)
 {
 	kwarp_rx_complete(e, KWARP_WC_SUCCESS, len);
-	return READ_ONCE(e->recv_cq->overflow) ? KWARP_PERR_LOCAL : KWARP_PERR_NONE;
+	if (likely(!READ_ONCE(e->recv_cq->overflow)))
+		return KWARP_PERR_NONE;
+	kwarp_refuse_local(e, KWARP_WHY_CQ);
+	return KWARP_PERR_LOCAL;
 }
 
 static enum kwarp_perr end_send(struct kwarp_engine *e)
@@ -220,11 +308,9 @@ static enum kwarp_perr end_imm(struct kwarp_engine *e)
 	return deliver_receive(e, e->sq->user ? e->rx.written : 0);
 }
 
-/* Queue the request for the transmit side, with its DDP header for a possible Terminate. */
 static void push_request(struct kwarp_engine *e)
 {
-	memcpy(kwarp_iread_tail(&e->iread)->raw_ddp, kwarp_fpdu_rx_raw(&e->rx.fpdu),
-	       KWARP_DDP_UNTAGGED_LEN);
+	memcpy(kwarp_iread_tail(&e->iread)->raw, kwarp_fpdu_rx_raw(&e->rx.fpdu), KWARP_IREAD_RAW);
 	kwarp_readq_push(&e->iread);
 	e->rx.kick = true;
 }
@@ -239,13 +325,46 @@ static enum kwarp_perr end_atomic_request(struct kwarp_engine *e)
 	if (!kwarp_atomic_op_known(r->req.op))	/* unknown operation (7306-5.2.1-12) */
 		return KWARP_PERR_O_OPCODE;
 	if (!(READ_ONCE(e->access) & IB_ACCESS_REMOTE_ATOMIC))
-		return KWARP_PERR_R_ACCESS;
+		return kwarp_refuse_atomic(e, NULL, &r->req, KWARP_WHY_QP_RIGHT,
+					   KWARP_PERR_R_ACCESS);
 	err = kwarp_engine_atomic(e, kwarp_rx_mr(e, r->req.stag), &r->req, NULL);
 	if (err != KWARP_PERR_NONE)
 		return err;
 	r->atomic = true;
 	push_request(e);
 	return KWARP_PERR_NONE;
+}
+
+static noinline __cold enum kwarp_perr refuse_read(struct kwarp_engine *e,
+						   const struct kwarp_mr *mr,
+						   const struct kwarp_rreq *req,
+						   enum kwarp_why why, enum kwarp_perr perr)
+{
+	const struct kwarp_asked asked = {
+		.op = KWARP_REFUSED_READ,
+		.stag = req->src_stag,
+		.addr = req->src_to,
+		.len = req->size,
+		.rights = IB_ACCESS_REMOTE_READ,
+	};
+
+	kwarp_refuse_access(e, &asked, mr, why, perr);
+	return perr;
+}
+
+static enum kwarp_perr check_source(struct kwarp_engine *e, const struct kwarp_rreq *req)
+{
+	enum kwarp_mem_err err;
+	struct kwarp_mr *mr;
+
+	if (!(READ_ONCE(e->access) & IB_ACCESS_REMOTE_READ))
+		return refuse_read(e, NULL, req, KWARP_WHY_QP_RIGHT, KWARP_PERR_R_ACCESS);
+	mr = kwarp_rx_mr(e, req->src_stag);
+	err = kwarp_mem_check(mr, req->src_stag, &e->mem, req->src_to, req->size,
+			      IB_ACCESS_REMOTE_READ);
+	if (err == KWARP_MEM_OK)
+		return KWARP_PERR_NONE;
+	return refuse_read(e, mr, req, kwarp_why_mem(err), kwarp_read_perr(err));
 }
 
 static enum kwarp_perr end_read_request(struct kwarp_engine *e)
@@ -258,11 +377,7 @@ static enum kwarp_perr end_read_request(struct kwarp_engine *e)
 	kwarp_rreq_decode(rx->small, &req);
 	/* A zero-length Read names no buffer (5040-5.2.1-16 to -18). */
 	if (req.size) {
-		if (!(READ_ONCE(e->access) & IB_ACCESS_REMOTE_READ))
-			return KWARP_PERR_R_ACCESS;
-		err = kwarp_read_perr(kwarp_mem_check(kwarp_rx_mr(e, req.src_stag),
-						      req.src_stag, &e->mem, req.src_to,
-						      req.size, IB_ACCESS_REMOTE_READ));
+		err = check_source(e, &req);
 		if (err != KWARP_PERR_NONE)
 			return err;
 	}
@@ -305,9 +420,7 @@ static enum kwarp_perr end_terminate(struct kwarp_engine *e)
 /* After the first valid FPDU a responder may send (RFC 5044 7.1.2 rule 5). */
 static void first_fpdu(struct kwarp_engine *e)
 {
-	set_bit(KWARP_E_RX_SEEN, &e->flags);
-	if (test_and_set_bit(KWARP_E_TX_OPEN, &e->flags))
-		return;
+	set_bit(KWARP_E_TX_OPEN, &e->flags);
 	e->ops->established(e);
 	e->rx.kick = true;
 }
@@ -337,7 +450,7 @@ static enum kwarp_perr end_segment(struct kwarp_engine *e)
 	const struct kwarp_ddp_hdr *h = &rx->fpdu.hdr;
 	enum kwarp_perr err;
 
-	if (unlikely(!test_bit(KWARP_E_RX_SEEN, &e->flags)))
+	if (unlikely(!test_bit(KWARP_E_TX_OPEN, &e->flags)))
 		first_fpdu(e);
 	e->stats.s.rx.fpdus++;
 	e->stats.s.rx.octets += rx->fpdu.payload_len;
@@ -370,25 +483,21 @@ static void count_split(struct kwarp_engine *e, u32 n)
 
 /* ------------------------------------------------------------- entry points */
 
-/**
- * kwarp_rx_feed - process a contiguous piece of the stream
- * @e: engine
- * @data: the piece
- * @len: octets
- *
- * With CRCs the piece belongs to one FPDU, for which kwarp_fpdu_rx_verify() was called.
- *
- * Context: socket lock held. After an error the rest is dropped (5041-7.1-22).
+/*
+ * With CRCs the piece belongs to one FPDU, for which kwarp_fpdu_rx_verify() was called. Context:
+ * socket lock held. After an error the rest is dropped (5041-7.1-22). Return: octets that are left,
+ * because the segment waits for a receive (KWARP_E_RX_PARKED); else 0.
  */
-void kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len)
+size_t kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len)
 {
+	KWARP_DOOR(kwarp_rx_feed, e, data, len);
 	struct kwarp_fpdu_rx *f = &e->rx.fpdu;
 	enum kwarp_perr err = KWARP_PERR_NONE;
 	const u8 *piece;
 	size_t used;
 	u32 n;
 
-	while (!test_bit(KWARP_E_RX_STOP, &e->flags)) {
+	while (!kwarp_rx_halted(e)) {
 		/*
 		 * With CRCs the caller passes one FPDU at a time, and has tried
 		 * kwarp_rx_accept_series() (skb.c).
@@ -400,9 +509,11 @@ void kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len)
 		}
 		switch (kwarp_fpdu_rx_next(f, &data, &len, &piece, &n)) {
 		case KWARP_FPDU_MORE:
-			return;
+			return 0;
 		case KWARP_FPDU_HDR:
-			err = begin_segment(e);
+			err = kwarp_faults_on() ? hit_message(e) : KWARP_PERR_NONE;
+			if (likely(err == KWARP_PERR_NONE))
+				err = begin_or_park(e);
 			break;
 		case KWARP_FPDU_DATA:
 			count_split(e, n);
@@ -420,30 +531,44 @@ void kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len)
 			err = f->err;
 			break;
 		}
-		if (unlikely(err != KWARP_PERR_NONE)) {
+		if (unlikely(err != KWARP_PERR_NONE) && !kwarp_rx_parked(e)) {
 			rx_fail(e, err);
-			return;
+			return 0;
 		}
 	}
+	return kwarp_rx_stopped(e) ? 0 : len;
 }
 
-/**
- * kwarp_rx_feed_skb - place the rest of a segment's payload, or some of it, from an skb
- * @e: engine
- * @skb: skb
- * @offset: octet of @skb where the stream goes on
- * @len: octets of @skb that may be used
- *
+/* Is there a receive now for the segment that waits for one, or is the wait over? */
+bool kwarp_rx_retry(struct kwarp_engine *e)
+{
+	KWARP_DOOR(kwarp_rx_retry, e);
+	enum kwarp_perr err;
+
+	if (kwarp_rx_stopped(e)) {
+		kwarp_rx_unpark(e);
+		return true;
+	}
+	err = begin_or_park(e);
+	if (err == KWARP_PERR_DDP_U_NOBUF && kwarp_rx_parked(e))
+		return false;
+	if (kwarp_rx_parked(e))
+		kwarp_rx_unpark(e);
+	if (err != KWARP_PERR_NONE)
+		rx_fail(e, err);
+	return true;
+}
+
+/*
  * For a segment that lies in many pieces of memory this costs less than kwarp_rx_feed() for each.
- *
- * Context: socket lock held.
  * Return: octets used; 0 if kwarp_rx_feed() has to process the next octet.
  */
 u32 kwarp_rx_feed_skb(struct kwarp_engine *e, const struct sk_buff *skb, u32 offset, u32 len)
 {
+	KWARP_DOOR(kwarp_rx_feed_skb, e, skb, offset, len);
 	enum kwarp_perr err;
 
-	if (test_bit(KWARP_E_RX_STOP, &e->flags) ||
+	if (kwarp_rx_halted(e) ||
 	    (e->rx.target != KWARP_RXT_TAGGED && e->rx.target != KWARP_RXT_RECEIVE))
 		return 0;
 	len = kwarp_fpdu_rx_payload(&e->rx.fpdu, len);
@@ -459,18 +584,13 @@ u32 kwarp_rx_feed_skb(struct kwarp_engine *e, const struct sk_buff *skb, u32 off
 	return len;
 }
 
-/**
- * kwarp_rx_end_run - end a receive run: tcp_read_sock() has returned
- * @e: engine
- *
- * Drops the reference to the region that the run used.
- *
- * Context: socket lock held.
+/*
  * Return: true if there may be something to send: an answer to the peer, a request that waited for
  * the peer's answer or, on a responder, for the first FPDU; or if a graceful close may be complete.
  */
 bool kwarp_rx_end_run(struct kwarp_engine *e)
 {
+	KWARP_DOOR(kwarp_rx_end_run, e);
 	bool kick = e->rx.kick;
 
 	e->stats.s.rx.runs++;
@@ -478,7 +598,53 @@ bool kwarp_rx_end_run(struct kwarp_engine *e)
 		kwarp_mr_put(e->rx.mr);
 		e->rx.mr = NULL;
 	}
-	e->rx.sure = false;
+	e->rx.region_checked = false;
 	e->rx.kick = false;
 	return kick;
+}
+
+/* ----------------------------------------------------- begin and end of a stream */
+
+void kwarp_rx_init(struct kwarp_engine *e, bool crc, bool markers)
+{
+	struct kwarp_rx *rx = &e->rx;
+	int i;
+
+	memset(rx, 0, sizeof(*rx));
+	kwarp_fpdu_rx_init(&rx->fpdu, crc, markers);
+	/* The first MSN is 1 (5041-4.3-13). */
+	for (i = 0; i < KWARP_QN_COUNT; i++)
+		rx->q[i].msn = 1;
+}
+
+/*
+ * Is the stream between messages, with no Read or atomic operation of ours outstanding, so that a
+ * FIN here cuts off neither a message nor an answer?
+ */
+static bool between_messages(const struct kwarp_engine *e)
+{
+	const struct kwarp_rx *rx = &e->rx;
+
+	return kwarp_fpdu_rx_idle(&rx->fpdu) && !rx->want && !rx->stash.have &&
+	       !rx->q[KWARP_QN_SEND].open && !rx->tagged_open &&
+	       kwarp_readq_empty(&e->oread);
+}
+
+/*
+ * A FIN that cuts off a message is reported as the loss of the connection. Context: socket lock
+ * held; may be called again.
+ */
+void kwarp_rx_eof(struct kwarp_engine *e, bool reset)
+{
+	KWARP_DOOR(kwarp_rx_eof, e, reset);
+	if (test_and_set_bit(reset ? KWARP_E_RST_SEEN : KWARP_E_FIN_SEEN, &e->flags))
+		return;
+	/*
+	 * After a local error the parser may stand inside a message. That is no loss: our Terminate
+	 * is sent before we close.
+	 */
+	if (reset || (!test_bit(KWARP_E_FAILED, &e->flags) && !between_messages(e)))
+		e->ops->event(e, KWARP_QPE_LOST);
+	else
+		e->ops->event(e, KWARP_QPE_PEER_FIN);
 }

@@ -11,17 +11,15 @@
  *
  * If anything differs or is wrong, the FPDU is left to segment.c, which processes all of it.
  *
- * Context of all functions: socket lock held. A receive run is one call of tcp_read_sock().
- *
- * Numbers such as 5041-7.1-9 name requirements of RFCs, see Documentation/conformance.
+ * Context of all functions: socket lock held.
  */
 #include "series.h"
 
+#include "../../door.h"
 #include "../../kwarp.h"
 #include "../../proto/fpdu_expect.h"
 #include "place.h"
 
-/* Return: octets of payload that the message may still have before its last segment. */
 static u64 message_room(struct kwarp_engine *e)
 {
 	struct kwarp_rx *rx = &e->rx;
@@ -45,13 +43,13 @@ static size_t max_segments(struct kwarp_engine *e, u32 payload)
 	const struct kwarp_rx *rx = &e->rx;
 	u64 room = message_room(e);
 
-	/* If rx->sure is false, kwarp_rx_place() checks the region for each piece. */
-	if (rx->target == KWARP_RXT_TAGGED && rx->sure)
+	/* If rx->region_checked is false, kwarp_rx_place() checks the region for each piece. */
+	if (rx->target == KWARP_RXT_TAGGED && rx->region_checked)
 		room = min(room, kwarp_mr_room(rx->mr, rx->addr));
 	return div_u64(room, payload);
 }
 
-/* Check the CRC. It is computed over the copy of the head and the rest in place, as in skb.c. */
+/* The CRC is computed over the copy of the head and the rest in place, as in skb.c. */
 static bool crc_is_right(const u8 *head, u32 head_len, const u8 *data, u32 wire)
 {
 	const u32 covered = wire - KWARP_MPA_CRC_LEN;
@@ -77,16 +75,13 @@ static bool find_region(struct kwarp_engine *e)
 	       kwarp_rx_check_target(e, rx->addr, rx->rights) == KWARP_MEM_OK;
 }
 
-/*
- * For a tagged message: is its region revoked? A deregistration waits for the end of the run, but
- * clears @valid at once.
- */
+/* A deregistration waits for the end of the run, but clears @valid at once. */
 static bool region_is_gone(const struct kwarp_rx *rx)
 {
 	return rx->target == KWARP_RXT_TAGGED && !READ_ONCE(rx->mr->valid);
 }
 
-/* Place the payload. If that fails, restore the state: octets that were written do not count. */
+/* If placing fails, restore the state: octets that were written do not count. */
 static bool place_whole(struct kwarp_engine *e, const u8 *payload)
 {
 	struct kwarp_rx *rx = &e->rx;
@@ -103,7 +98,6 @@ static bool place_whole(struct kwarp_engine *e, const u8 *payload)
 	return false;
 }
 
-/* Process the next FPDU if it is as expected. */
 static bool accept_fpdu(struct kwarp_engine *e, const u8 *expected, const u8 *data, u32 wire)
 {
 	const struct kwarp_fpdu_rx *f = &e->rx.fpdu;
@@ -127,7 +121,7 @@ static bool accept_fpdu(struct kwarp_engine *e, const u8 *expected, const u8 *da
 	return place_whole(e, data + head_len);
 }
 
-/* Count an accepted FPDU, and advance: the next segment begins where this one ends (5041-5.2-7). */
+/* The next segment begins where this one ends (5041-5.2-7). */
 static void account_fpdu(struct kwarp_engine *e)
 {
 	struct kwarp_rx *rx = &e->rx;
@@ -148,16 +142,10 @@ static void account_fpdu(struct kwarp_engine *e)
 	}
 }
 
-/**
- * kwarp_rx_accept_series - process FPDUs whose headers can be predicted from the one before
- * @e: engine; the parser is between FPDUs
- * @data: a piece of the stream
- * @len: its octets
- *
- * Return: octets used, of whole FPDUs; 0 if the caller has to pass the next FPDU to the parser.
- */
+/* Return: octets used, of whole FPDUs; 0 if the caller has to pass the next FPDU to the parser. */
 size_t kwarp_rx_accept_series(struct kwarp_engine *e, const u8 *data, size_t len)
 {
+	KWARP_DOOR(kwarp_rx_accept_series, e, data, len);
 	struct kwarp_fpdu_rx *f = &e->rx.fpdu;
 	u8 expected[KWARP_FPDU_FIELDS];
 	u32 wire = kwarp_fpdu_rx_expect(f, expected);
@@ -166,7 +154,7 @@ size_t kwarp_rx_accept_series(struct kwarp_engine *e, const u8 *data, size_t len
 	if (!wire || len < wire || !find_region(e))
 		return 0;
 	for (n = min(len / wire, max_segments(e, f->payload_len)); n; n--) {
-		if (test_bit(KWARP_E_RX_STOP, &e->flags) || region_is_gone(&e->rx) ||
+		if (kwarp_rx_stopped(e) || region_is_gone(&e->rx) ||
 		    !accept_fpdu(e, expected, data + used, wire))
 			break;
 		account_fpdu(e);

@@ -30,8 +30,6 @@
  * complete (stash.c).
  *
  * Context of all functions: socket lock held.
- *
- * Numbers such as 5044-6-1 name requirements of RFCs, see Documentation/conformance.
  */
 #include "skb.h"
 
@@ -43,27 +41,19 @@
 #include "segment.h"
 #include "series.h"
 
-/**
- * struct pieces - iterates over an skb, piece by piece
- * @st: state of skb_seq_read()
- * @next: piece that was read ahead and not yet returned
- * @n: octets of that piece; 0: none
- */
-struct pieces {
-	struct skb_seq_state st;
-	const u8 *next;
-	u32 n;
-};
+static void begin_pieces(struct kwarp_rx_pieces *p, struct sk_buff *skb, u32 offset, u32 len)
+{
+	skb_prepare_seq_read(skb, offset, offset + len, &p->st);
+	p->n = 0;
+}
 
 /*
- * Get the next piece: as many octets as are contiguous in memory. If a sender on this machine has
- * given TCP one block, TCP makes a frag of each page, and these are joined here again. Return:
- * octets in the piece; 0 if they cannot be read.
- *
- * When the caller uses the piece, skb_seq_read() has moved on and may have unmapped it. That does
- * no harm: all memory is mapped (INFINIBAND_VIRT_DMA depends on !HIGHMEM).
+ * If a sender on this machine has given TCP one block, TCP makes a frag of each page, and these are
+ * joined here again. Return: octets in the piece; 0 if they cannot be read. When the caller uses
+ * the piece, skb_seq_read() has moved on and may have unmapped it. That does no harm: all memory is
+ * mapped (INFINIBAND_VIRT_DMA depends on !HIGHMEM).
  */
-static u32 next_piece(struct pieces *p, u32 used, u32 len, const u8 **data)
+static u32 next_piece(struct kwarp_rx_pieces *p, u32 used, u32 len, const u8 **data)
 {
 	u32 n = p->n ? p->n : skb_seq_read(used, &p->next, &p->st);
 
@@ -80,14 +70,9 @@ static u32 next_piece(struct pieces *p, u32 used, u32 len, const u8 **data)
 	return min(n, len - used);
 }
 
-/**
- * struct reader - a position in the receive queue
- * @queue: the queue
- * @skb: skb that holds the position
- * @offset: octet of that skb
- * @left: octets of that skb that may be read, from @offset on
- * @more: octets of later skbs may be read, too
- * @bad: octets were met that cannot be read
+/*
+ * A position in the receive queue. @left: octets of @skb that may be read, from @offset on. @more:
+ * octets of later skbs may be read, too. @bad: octets were met that cannot be read.
  */
 struct reader {
 	const struct sk_buff_head *queue;
@@ -99,8 +84,7 @@ struct reader {
 };
 
 /*
- * Go to the next skb. After a retransmission its first octets may have been processed with an
- * earlier skb: skip them. Return: false at the end of the queue.
+ * After a retransmission its first octets may have been processed with an earlier skb: skip them.
  */
 static bool reader_next_skb(struct reader *r)
 {
@@ -117,7 +101,6 @@ static bool reader_next_skb(struct reader *r)
 	return true;
 }
 
-/* Skip @len octets. Return: false if there are fewer. */
 static bool reader_skip(struct reader *r, u32 len)
 {
 	while (len > r->left) {
@@ -130,7 +113,6 @@ static bool reader_skip(struct reader *r, u32 len)
 	return true;
 }
 
-/* Copy up to @len octets and skip them. Return: octets copied. */
 static u32 reader_copy(struct reader *r, u8 *to, u32 len)
 {
 	u32 done = 0, n;
@@ -149,14 +131,13 @@ static u32 reader_copy(struct reader *r, u8 *to, u32 len)
 	return done;
 }
 
-/* Continue @crc over @len octets of this skb. Return: false if they cannot be read. */
 static bool reader_crc_skb(const struct reader *r, u32 len, u32 *crc)
 {
-	struct pieces pieces = { };
+	struct kwarp_rx_pieces pieces;
 	u32 used = 0, n;
 	const u8 *data;
 
-	skb_prepare_seq_read(r->skb, r->offset, r->offset + len, &pieces.st);
+	begin_pieces(&pieces, r->skb, r->offset, len);
 	while (used < len) {
 		n = next_piece(&pieces, used, len, &data);
 		if (!n)
@@ -168,10 +149,6 @@ static bool reader_crc_skb(const struct reader *r, u32 len, u32 *crc)
 	return used == len;
 }
 
-/*
- * Continue @crc over @len octets and skip them. Return: false if there are fewer or they cannot be
- * read.
- */
 static bool reader_crc(struct reader *r, u32 len, u32 *crc)
 {
 	u32 n;
@@ -193,13 +170,9 @@ static bool reader_crc(struct reader *r, u32 len, u32 *crc)
 
 /* ----------------------------------------------------------- one FPDU at a time */
 
-/**
- * struct head - copy of an FPDU's first octets and trailer
- * @octets: the FPDU's first octets; the whole FPDU if it is shorter than this array
- * @have: octets in @octets
- * @len: octets of length field, DDP header and a marker among them
- * @wire: octets of the whole FPDU
- * @trailer: CRC field
+/*
+ * Copy of an FPDU's first octets and trailer. @len: octets of length field, DDP header and a marker
+ * among them. @wire: octets of the whole FPDU.
  */
 struct head {
 	u8 octets[KWARP_FPDU_HEAD];
@@ -209,10 +182,7 @@ struct head {
 	u8 trailer[KWARP_MPA_CRC_LEN];
 };
 
-/*
- * Is the FPDU complete whose first octets are in @h? @there: octets received from its first octet
- * on.
- */
+/* @there: octets received from the FPDU's first octet on. */
 static bool fpdu_is_complete(struct kwarp_engine *e, struct head *h, u32 there)
 {
 	h->wire = kwarp_fpdu_rx_wire_len(&e->rx.fpdu, h->octets, h->have);
@@ -223,7 +193,6 @@ static bool fpdu_is_complete(struct kwarp_engine *e, struct head *h, u32 there)
 	return true;
 }
 
-/* Start processing a complete FPDU: verify its CRC and parse its head. */
 static void begin_fpdu(struct kwarp_engine *e, const struct head *h, u32 crc)
 {
 	e->rx.want = 0;
@@ -238,7 +207,7 @@ static u32 head_crc(const struct head *h)
 	return kwarp_mpa_crc_add(kwarp_mpa_crc_init(), h->octets, h->len);
 }
 
-/* Try an FPDU in one piece of memory at @data. Return: true if it is complete and was started. */
+/* Return: true if the FPDU is complete and was started. */
 static bool begin_here(struct kwarp_engine *e, const u8 *data, u32 len)
 {
 	struct head h = { .have = min_t(u32, len, sizeof(h.octets)) };
@@ -259,10 +228,6 @@ static bool begin_here(struct kwarp_engine *e, const u8 *data, u32 len)
 	return true;
 }
 
-/*
- * Compute the CRC over what follows the head, and copy the trailer. Return: false if octets are
- * missing or cannot be read.
- */
 static bool check_rest(struct reader *r, struct head *h, u32 *crc)
 {
 	return reader_skip(r, h->len) &&
@@ -271,9 +236,8 @@ static bool check_rest(struct reader *r, struct head *h, u32 *crc)
 }
 
 /*
- * Try an FPDU that may lie in several pieces of memory and several skbs. Return: true if it is
- * complete and was started; false if octets are missing, or if it cannot be read and the stream has
- * failed for that.
+ * Return: true if the FPDU is complete and was started; false if octets are missing, or if it
+ * cannot be read and the stream has failed for that.
  */
 static bool begin_across(struct kwarp_engine *e, struct reader r, u32 there)
 {
@@ -303,7 +267,7 @@ static bool begin_across(struct kwarp_engine *e, struct reader r, u32 there)
 	return false;
 }
 
-/* Pass octets of a started FPDU to the parser. Return: octets used, at most to its end. */
+/* Return: octets used, at most to the end of the FPDU that was begun. */
 static u32 feed_begun(struct kwarp_engine *e, const u8 *data, u32 len)
 {
 	struct kwarp_rx *rx = &e->rx;
@@ -326,29 +290,57 @@ static u32 stash_wants(const struct kwarp_engine *e)
 	return len ? len : KWARP_FPDU_MIN;
 }
 
+static void stash_done(struct kwarp_engine *e)
+{
+	e->rx.stash.have = 0;
+	e->rx.stash.use = false;
+}
+
+/* The FPDU in the stash was begun: its rest follows. */
+static void stash_feed(struct kwarp_engine *e)
+{
+	feed_begun(e, e->rx.stash.buf, e->rx.stash.have);
+	stash_done(e);
+}
+
 /*
- * Copy octets to the stash, and process its FPDU when it is complete. Return: octets used, at most
- * to the end of the FPDU.
+ * A segment waits for a receive. Return: false: it still does, and no octet may be read. Context:
+ * socket lock held.
  */
+bool kwarp_rx_resume(struct kwarp_engine *e)
+{
+	if (!kwarp_rx_retry(e))
+		return false;
+	if (unlikely(e->rx.stash.use && e->rx.ahead))
+		stash_feed(e);
+	return true;
+}
+
+/* Return: octets used, at most to the end of the FPDU. */
 static u32 stash_fill(struct kwarp_engine *e, const u8 *data, u32 len)
 {
 	struct kwarp_rx_stash *s = &e->rx.stash;
 	u32 want = stash_wants(e), used = min(len, want - s->have);
 
+	/* The length has changed since the stash was made: a sender on this machine can do that. */
+	if (unlikely(want > s->size)) {
+		stash_done(e);
+		kwarp_engine_lost(e);
+		return len;
+	}
 	memcpy(s->buf + s->have, data, used);
 	s->have += used;
 	if (s->have < want || stash_wants(e) > want)
 		return used;
-	s->have = 0;
-	s->use = false;
-	if (begin_here(e, s->buf, want))
-		feed_begun(e, s->buf, want);
+	begin_here(e, s->buf, want);
+	if (likely(!kwarp_rx_parked(e)))
+		stash_feed(e);
 	return used;
 }
 
 /* ------------------------------------------------------------------------- skbs */
 
-/* Process octets at @data, the position of @r. Return: octets used; 0 if they stay with TCP. */
+/* Return: octets used; 0 if they stay with TCP, also because a segment waits for a receive. */
 static u32 feed_checked(struct kwarp_engine *e, const u8 *data, u32 len,
 			const struct reader *r, u32 there)
 {
@@ -364,25 +356,23 @@ static u32 feed_checked(struct kwarp_engine *e, const u8 *data, u32 len,
 		return used;
 	}
 	if (begin_here(e, data, len) || begin_across(e, *r, there))
-		return feed_begun(e, data, len);
+		return unlikely(kwarp_rx_parked(e)) ? 0 : feed_begun(e, data, len);
 	/* If unreadable octets have ended the stream, drop what follows. */
-	return test_bit(KWARP_E_RX_STOP, &e->flags) ? len : 0;
+	return kwarp_rx_stopped(e) ? len : 0;
 }
 
-/* Process a piece of memory. Return: octets used; fewer than @len if the rest stays with TCP. */
+/* Return: octets used; fewer than @len if the rest stays with TCP. */
 static u32 feed_piece(struct kwarp_engine *e, const u8 *data, u32 len,
 		      struct reader *r, u32 *there)
 {
 	u32 used = 0, n;
 
-	if (!e->rx.fpdu.check_crc) {
-		kwarp_rx_feed(e, data, len);
-		return len;
-	}
+	if (!e->rx.fpdu.check_crc)
+		return len - kwarp_rx_feed(e, data, len);
 	while (used < len) {
 		/* After an error the rest is dropped (5041-7.1-22). */
-		if (test_bit(KWARP_E_RX_STOP, &e->flags))
-			return len;
+		if (unlikely(kwarp_rx_halted(e)))
+			return kwarp_rx_stopped(e) ? len : used;
 		n = feed_checked(e, data + used, len - used, r, *there);
 		if (!n)
 			break;
@@ -414,20 +404,11 @@ static u32 feed_payload(struct kwarp_engine *e, const struct sk_buff *skb, u32 o
 	return n;
 }
 
-/**
- * kwarp_rx_skb - process octets of an skb
- * @e: engine
- * @queue: receive queue
- * @skb: its first skb
- * @offset: first octet to process in that skb
- * @len: octets of @skb that may be used; if they end before @skb does, no octet after them is read
- * @there: octets received in order from @offset on, also in later skbs; a FIN counts as one octet
- *
- * All octets are used, also those that are dropped, except an incomplete FPDU of a stream with
- * CRCs.
- *
- * Context: socket lock held.
- * Return: octets used. If fewer than @len, an incomplete FPDU follows, and rx.want is its length.
+/*
+ * @len: if these octets end before @skb does, no octet after them is read. @there: octets received
+ * in order from @offset on, also in later skbs; a FIN counts as one octet. Return: octets used,
+ * also those that are dropped. If fewer than @len, an incomplete FPDU follows, and rx.want is its
+ * length; or a segment waits for a receive (KWARP_E_RX_PARKED).
  */
 int kwarp_rx_skb(struct kwarp_engine *e, const struct sk_buff_head *queue,
 		 struct sk_buff *skb, u32 offset, u32 len, u32 there)
@@ -436,26 +417,26 @@ int kwarp_rx_skb(struct kwarp_engine *e, const struct sk_buff_head *queue,
 		.queue = queue, .skb = skb, .offset = offset, .left = len,
 		.more = offset + len == skb->len,
 	};
-	struct pieces pieces = { };
+	struct kwarp_rx_pieces *pieces = &e->rx.pieces;
 	u32 used = 0, n, took;
 	const u8 *data;
 
 	/* Write the flag once only: other processors read e->flags all the time. */
 	if (unlikely(!test_bit(KWARP_E_RX_ANY, &e->flags)))
 		set_bit(KWARP_E_RX_ANY, &e->flags);
-	if (test_bit(KWARP_E_RX_STOP, &e->flags))
-		return len;
+	if (unlikely(kwarp_rx_halted(e)))
+		return kwarp_rx_stopped(e) ? len : 0;
 	if (!r.more)
 		there = len;
-	skb_prepare_seq_read(skb, offset, offset + len, &pieces.st);
+	begin_pieces(pieces, skb, offset, len);
 	while (used < len) {
-		n = next_piece(&pieces, used, len, &data);
+		n = next_piece(pieces, used, len, &data);
 		if (n < PAGE_SIZE && n < kwarp_fpdu_rx_payload_left(&e->rx.fpdu)) {
 			/* At least @n octets: skb_seq_read() does not go back. */
 			took = feed_payload(e, skb, offset + used, len - used, &r, &there);
 			used += took;
 			if (took) {
-				pieces.n = 0;
+				pieces->n = 0;
 				continue;
 			}
 		}
@@ -470,6 +451,6 @@ int kwarp_rx_skb(struct kwarp_engine *e, const struct sk_buff_head *queue,
 		if (took < n)
 			break;
 	}
-	skb_abort_seq_read(&pieces.st);
+	skb_abort_seq_read(&pieces->st);
 	return used;
 }

@@ -7,6 +7,7 @@
 struct sk_buff;
 struct sk_buff_head;
 
+bool kwarp_rx_resume(struct kwarp_engine *e);
 int kwarp_rx_skb(struct kwarp_engine *e, const struct sk_buff_head *queue,
 		 struct sk_buff *skb, u32 offset, u32 len, u32 there);
 

@@ -12,16 +12,16 @@
 #include "../tcp.h"
 
 /*
- * Charge the stash to the socket. If the limit of TCP or of the cgroup is reached, a few stashes of
- * a device may exist without being charged. TCP does the same: it keeps some octets for each
- * connection although its limit is reached. Without a stash the connection would have to end, and
- * any program on this machine could cause that by using up TCP's memory.
+ * If the limit of TCP or of the cgroup is reached, a few stashes of a device may exist without
+ * being charged. TCP does the same: it keeps some octets for each connection although its limit is
+ * reached. Without a stash the connection would have to end, and any program on this machine could
+ * cause that by using up TCP's memory.
  */
 static bool stash_pay(struct kwarp_engine *e)
 {
 	struct kwarp_rx_stash *s = &e->rx.stash;
 
-	s->charged = kwarp_tcp_charge(e->sock, KWARP_FPDU_MAX);
+	s->charged = kwarp_tcp_charge(e->sock, s->size);
 	return s->charged ||
 	       atomic_add_unless(&e->kdev->stashes_unpaid, 1, KWARP_MAX_UNPAID_STASHES);
 }
@@ -29,20 +29,22 @@ static bool stash_pay(struct kwarp_engine *e)
 static void stash_pay_back(struct kwarp_engine *e)
 {
 	if (e->rx.stash.charged)
-		kwarp_tcp_uncharge(e->sock, KWARP_FPDU_MAX);
+		kwarp_tcp_uncharge(e->sock, e->rx.stash.size);
 	else
 		atomic_dec(&e->kdev->stashes_unpaid);
 }
 
 /*
- * Allocate the stash, which is a little larger than 64 KiB. __vmalloc() uses single pages for it;
- * kmalloc() would need a contiguous block of 128 KiB.
+ * Allocate the stash, which may have a little more than 64 KiB. __vmalloc() uses single pages for
+ * it; kmalloc() would need a contiguous block of up to 128 KiB.
  */
 static bool stash_alloc(struct kwarp_engine *e)
 {
 	struct kwarp_rx_stash *s = &e->rx.stash;
 
-	s->buf = __vmalloc(KWARP_FPDU_MAX, GFP_KERNEL | __GFP_NOWARN);
+	/* From KWARP_FPDU_MIN octets on the length of the FPDU is known. */
+	s->size = e->rx.want > KWARP_FPDU_MIN ? e->rx.want : KWARP_FPDU_MAX;
+	s->buf = __vmalloc(s->size, GFP_KERNEL | __GFP_NOWARN);
 	if (!s->buf)
 		return false;
 	if (!stash_pay(e)) {
@@ -55,39 +57,23 @@ static bool stash_alloc(struct kwarp_engine *e)
 	return true;
 }
 
-/**
- * kwarp_rx_make_stash - allocate a buffer for an FPDU that TCP cannot keep
- * @e: engine
- *
- * Context: process, socket lock held; may sleep.
- * Return: true if octets will be copied to the stash; false if there is no memory.
- */
+/* There is no stash. Context: process, socket lock held; may sleep. */
 bool kwarp_rx_make_stash(struct kwarp_engine *e)
 {
-	struct kwarp_rx_stash *s = &e->rx.stash;
-	unsigned int noio;
+	/*
+	 * A block device or file system may depend on this stream, so allocations must not wait for
+	 * I/O.
+	 */
+	unsigned int noio = memalloc_noio_save();
 
-	if (!s->buf) {
-		/*
-		 * A block device or file system may depend on this stream, so allocations must not
-		 * wait for I/O.
-		 */
-		noio = memalloc_noio_save();
-		s->use = stash_alloc(e);
-		memalloc_noio_restore(noio);
-		return s->use;
-	}
-	s->use = true;
-	return true;
+	e->rx.stash.use = stash_alloc(e);
+	memalloc_noio_restore(noio);
+	return e->rx.stash.use;
 }
 
-/**
- * kwarp_rx_free_stash - free the stash when its FPDU has been processed
- * @e: engine
- *
- * The stash is not kept for later, because peers decide how many streams need one.
- *
- * Context: socket lock held, no piece of an skb mapped.
+/*
+ * The stash is not kept for later, because peers decide how many streams need one. Context: socket
+ * lock held, no piece of an skb mapped.
  */
 void kwarp_rx_free_stash(struct kwarp_engine *e)
 {

@@ -3,10 +3,12 @@
 #ifndef KWARP_ENGINE_RX_TYPES_H
 #define KWARP_ENGINE_RX_TYPES_H
 
+#include <linux/skbuff.h>
+
 #include "../../mem/mr.h"
 #include "../../proto/fpdu_rx.h"
+#include "../../proto/term.h"
 #include "../../queue/wqe.h"
-#include "../small.h"
 
 enum kwarp_rx_target {
 	KWARP_RXT_NONE,		/* no payload expected */
@@ -15,18 +17,24 @@ enum kwarp_rx_target {
 	KWARP_RXT_SMALL,	/* @small of struct kwarp_rx: the message needs no buffer */
 };
 
-/**
- * struct kwarp_rx_stash - buffer for an FPDU that TCP could not keep until it was complete
- * @buf: KWARP_FPDU_MAX octets, or NULL
- * @charged: @buf is charged to the socket, see kwarp_tcp_charge()
- * @use: inbound octets are copied to @buf until this FPDU is complete
- * @have: octets of the FPDU in @buf
+/*
+ * Buffer for an FPDU that TCP could not keep until it was complete. @buf: @size octets, or NULL.
+ * @charged: see kwarp_tcp_charge(). @use: inbound octets are copied to @buf until this FPDU is
+ * complete.
  */
 struct kwarp_rx_stash {
 	u8 *buf;
+	u32 size;
 	bool charged;
 	bool use;
 	u32 have;
+};
+
+/* @next: piece of @n octets of an skb that was read ahead and not yet returned */
+struct kwarp_rx_pieces {
+	struct skb_seq_state st;
+	const u8 *next;
+	u32 n;
 };
 
 /**
@@ -39,20 +47,25 @@ struct kwarp_rx_stash {
  * @stash: buffer for an FPDU that TCP cannot keep until it is complete
  * @q: state of each untagged queue
  * @target: where this segment's payload goes
+ * @wait: how long a message waits for a receive, milliseconds; 0: not at all; U32_MAX: no limit
+ * @denied: because of a fault the last look for a receive found none
+ * @slow: until when nothing is read, in jiffies, because of a fault; 0: there is none
+ * @parked_at: when a segment began to wait for a receive, jiffies
  * @tagged_open: a tagged message has begun and its last segment has not come
  * @written: octets so far of the Write in progress, or of the one that has just ended, modulo 2^32
  * @mr: region used last in this receive run; referenced until the run ends
- * @sure: KWARP_RXT_TAGGED: @mr needs no further check for this segment. It was checked for the
- *	whole segment in this receive run, and only a deregistration could revoke it, which waits
- *	until our reference is dropped
+ * @region_checked: KWARP_RXT_TAGGED: @mr needs no further check for this segment. It was checked
+ *	for the whole segment in this receive run, and only a deregistration could revoke it, which
+ *	waits until our reference is dropped
  * @addr: KWARP_RXT_TAGGED: address of the next octet to place
  * @rights: KWARP_RXT_TAGGED: IB_ACCESS_* that the segment needs
  * @rwqe: the receive that the message goes to; valid while q[KWARP_QN_SEND].open
  * @rwqe_status: completion status of that receive if the stream ends
  * @sge: element of @rwqe to be filled next
  * @sge_off: octets of that element already filled
- * @small: payload of a message that goes to no buffer of a consumer (small.h)
+ * @small: payload of a message that goes to no buffer of a consumer; the longest is a Terminate
  * @small_have: octets in @small
+ * @pieces: of the present skb. Not on the stack, which kernels may zero at each call
  * @kick: there may be something to send when this receive run ends
  */
 struct kwarp_rx {
@@ -63,18 +76,23 @@ struct kwarp_rx {
 	struct kwarp_rx_stash stash;
 	struct kwarp_ddp_untagged_rx q[KWARP_QN_COUNT];
 	enum kwarp_rx_target target;
+	u32 wait;
+	bool denied;
+	unsigned long slow;
+	unsigned long parked_at;
 	bool tagged_open;
 	u32 written;
 	struct kwarp_mr *mr;
-	bool sure;
+	bool region_checked;
 	u64 addr;
 	int rights;
 	struct kwarp_rwqe rwqe;
 	u8 rwqe_status;
 	u32 sge;
 	u32 sge_off;
-	u8 small[KWARP_SMALL_LEN];
+	u8 small[KWARP_TERM_MAX_LEN];
 	u32 small_have;
+	struct kwarp_rx_pieces pieces;
 	bool kick;
 };
 

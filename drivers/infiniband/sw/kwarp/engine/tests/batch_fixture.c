@@ -1,26 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Fixture of the tests of batches (octets collected for one socket call), see batch_fixture.h. The
- * code under test, batch.c, is included.
- */
+/* Fixture of the tests of batches, see batch_fixture.h */
 #include "batch_fixture.h"
 
-#include "../tx/batch.c"
+#include "../../tests/doors.h"
 
 #define SEED		7
 
 struct batch_pages batch_pages;
 
-void kwarp_pages_put(struct kwarp_dev *kdev, struct page_frag *frag)
+static void leave_page(struct page_frag *frag)
 {
 	if (frag->page)
 		put_page(frag->page);
 	frag->page = NULL;
 }
 
-bool kwarp_pages_refill(struct kwarp_dev *kdev, struct page_frag *frag, bool large, gfp_t gfp)
+static bool refill_page(struct page_frag *frag, bool large, gfp_t gfp)
 {
-	kwarp_pages_put(kdev, frag);
+	leave_page(frag);
 	batch_pages.large = large;
 	if (batch_pages.fail)
 		return false;
@@ -35,11 +32,8 @@ struct kwarp_mr *batch_regions;
 u32 batch_lookups;
 int batch_references[REGIONS];
 
-/*
- * Stand-in: find the region of @stag, whose index is @stag without the key, its low 8 bits. Count a
- * reference to the region. Region 0 does not exist, because no STag has the index 0.
- */
-struct kwarp_mr *kwarp_mr_lookup(struct kwarp_dev *kdev, u32 stag)
+/* Region 0 does not exist, because no STag has the index 0. */
+static struct kwarp_mr *find_region(struct kwarp_dev *kdev, u32 stag)
 {
 	batch_lookups++;
 	if (!(stag >> 8) || stag >> 8 >= REGIONS)
@@ -48,7 +42,7 @@ struct kwarp_mr *kwarp_mr_lookup(struct kwarp_dev *kdev, u32 stag)
 	return &batch_regions[stag >> 8];
 }
 
-void kwarp_mr_put(struct kwarp_mr *mr)
+static void leave_region(struct kwarp_mr *mr)
 {
 	batch_references[mr - batch_regions]--;
 }
@@ -65,7 +59,7 @@ void batch_expect_references(struct kunit *test, u32 from, u32 to)
 u32 batch_window;
 struct msghdr batch_sent;
 
-int take_some(struct socket *sock, struct msghdr *msg, bool locked)
+static int take_some(struct socket *sock, struct msghdr *msg, bool locked)
 {
 	batch_sent = *msg;
 	return batch_window ? min_t(u32, batch_window, msg_data_left(msg)) : -EAGAIN;
@@ -85,14 +79,17 @@ int batch_test_init(struct kunit *test)
 	memset(batch_references, 0, sizeof(batch_references));
 	memset(&batch_pages, 0, sizeof(batch_pages));
 	prandom_seed_state(&batch_pages.rnd, SEED);
+	kwarp_stub(test, kwarp_pages_put, leave_page);
+	kwarp_stub(test, kwarp_pages_refill, refill_page);
+	kwarp_stub(test, kwarp_mr_lookup, find_region);
+	kwarp_stub(test, kwarp_mr_put, leave_region);
+	kwarp_stub(test, kwarp_tcp_send, take_some);
 	kwarp_batch_init(b, NULL);
 	test->priv = b;
 	return 0;
 }
 
-/*
- * Check that kwarp_batch_fini() drops all references to regions, whatever the test has done before.
- */
+/* Check that kwarp_batch_fini() drops all references to regions. */
 void batch_test_exit(struct kunit *test)
 {
 	if (!test->priv)
@@ -106,7 +103,6 @@ u32 batch_rnd_below(u32 n)
 	return prandom_u32_state(&batch_pages.rnd) % n;
 }
 
-/* The octet that the tests write at offset @at of a batch, so that its position can be checked. */
 u8 batch_octet(u32 at)
 {
 	return at * 7 + at / 251;
@@ -118,10 +114,7 @@ static void write_octets(u8 *p, u32 at, u32 len)
 		*p++ = batch_octet(at++);
 }
 
-/*
- * Append @len octets to the batch; chance decides whether in one piece (kwarp_batch_whole()) or in
- * several. Return: false if the batch can get no more memory.
- */
+/* Append in one piece (kwarp_batch_whole()) or in several, by chance. */
 bool batch_put_octets(struct kunit *test, struct kwarp_batch *b, u32 len)
 {
 	u32 at = b->len, got;

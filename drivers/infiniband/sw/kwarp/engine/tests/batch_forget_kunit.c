@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Tests of the references of a batch (octets collected for one socket call) to regions and pages:
- * whatever happens to a batch, it drops the references that it does not need any more.
- */
+/* Tests of the references of a batch to regions and pages */
 #include "batch_fixture.h"
 
 /*
@@ -23,10 +20,7 @@ static void test_wait_without_regions(struct kunit *test)
 	batch_expect_references(test, 0, 0);
 }
 
-/*
- * A batch looks up each region once. It does not compare the key, the low 8 bits of an STag: the
- * access check does that later.
- */
+/* A batch does not compare the key, the low 8 bits of an STag: the access check does that later. */
 static void test_regions(struct kunit *test)
 {
 	struct kwarp_batch *b = test->priv;
@@ -44,10 +38,6 @@ static void test_regions(struct kunit *test)
 	batch_expect_references(test, 1, 3);
 }
 
-/*
- * A batch that can reference no more regions does not look up another region, and keeps its
- * references. After kwarp_batch_reset() it can reference other regions.
- */
 static void test_regions_full(struct kunit *test)
 {
 	struct kwarp_batch *b = test->priv;
@@ -78,9 +68,8 @@ static void send_none(struct kwarp_batch *b)
 }
 
 /*
- * What can happen to a batch. @whole: the batch drops its octets and their pages. @last: the batch
- * also drops the page that was being filled. In all cases the batch drops its references to
- * regions, so that a program that deregisters a region does not wait for a peer that does not read.
+ * @whole: the batch drops its octets and their pages. @last: the batch also drops the page that was
+ * being filled.
  */
 static const struct way {
 	const char *desc;
@@ -98,10 +87,6 @@ KUNIT_ARRAY_PARAM_DESC(way, ways, desc);
 
 #define MOST_PAGES	8
 
-/*
- * In each case of @ways the batch afterwards references no region, and has to look up region 1
- * again, which it referenced before. Pages are referenced as @whole and @last of the case say.
- */
 static void test_forget(struct kunit *test)
 {
 	const struct way *w = test->param_value;
@@ -138,10 +123,7 @@ static void test_forget(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, batch_lookups, 1);
 }
 
-/*
- * kwarp_batch_reset() drops a batch of which TCP has accepted a part: the rest is not sent with the
- * next batch.
- */
+/* The rest is not sent with the next batch. */
 static void test_forget_half(struct kunit *test)
 {
 	struct kwarp_batch *b = test->priv;
@@ -158,10 +140,7 @@ static void test_forget_half(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, iov_iter_count(&batch_sent.msg_iter), 100);
 }
 
-/*
- * kwarp_batch_idle() is called when there is nothing to send: the batch keeps a single page for the
- * next octets, but returns a large page, which other streams may use.
- */
+/* The batch returns a large page, which other streams may use. */
 static void test_idle(struct kunit *test)
 {
 	struct kwarp_batch *b = test->priv;
@@ -170,7 +149,7 @@ static void test_idle(struct kunit *test)
 	kwarp_batch_prefill(b, 1, true);
 	kwarp_batch_idle(b);
 	KUNIT_ASSERT_NOT_NULL(test, b->frag.page);
-	kwarp_pages_put(NULL, &b->frag);
+	kwarp_pages_put(&b->frag);
 	b->frag.page = alloc_pages(GFP_KERNEL | __GFP_COMP, 1);
 	KUNIT_ASSERT_NOT_NULL(test, b->frag.page);
 	b->frag.size = 2 * PAGE_SIZE;

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of batches (octets collected for one socket call): a batch contains what was added, in
- * order, and needs no more pieces of memory than it may have, however small the pages are and
- * whenever memory runs out.
- *
- * Numbers such as 5044-5.1-4 name requirements of RFCs, see Documentation/conformance.
+ * Tests of batches: a batch contains what was added, in order, and needs no more pieces of memory
+ * than it may have, however small the pages are and whenever memory runs out.
  */
 #include "batch_fixture.h"
 
-/*
- * The longest batches, from many short FPDUs or from one FPDU of the greatest length, need no more
- * pieces of memory than a batch may have, and contain all octets.
- */
+/* From many short FPDUs or from one FPDU of the greatest length */
 static void test_longest(struct kunit *test)
 {
 	struct kwarp_batch *b = test->priv;
@@ -32,10 +26,6 @@ static void test_longest(struct kunit *test)
 	}
 }
 
-/*
- * kwarp_batch_rollback() removes everything that was added since kwarp_batch_mark(), on any number
- * of pages, and also if memory ran out in between.
- */
 static void test_rollback(struct kunit *test)
 {
 	struct kwarp_batch *b = test->priv;
@@ -56,10 +46,7 @@ static void test_rollback(struct kunit *test)
 	}
 }
 
-/*
- * Without memory no octets can be appended, except to the page that kwarp_batch_prefill() has
- * allocated before.
- */
+/* Octets can be appended only to the page that kwarp_batch_prefill() has allocated before. */
 static void test_no_memory(struct kunit *test)
 {
 	struct kwarp_batch *b = test->priv;
@@ -72,7 +59,6 @@ static void test_no_memory(struct kunit *test)
 	batch_pages.fail = false;
 	kwarp_batch_prefill(b, KWARP_BATCH_FRAG_SURE, true);
 	batch_pages.fail = true;
-	/* These octets fit into the page that kwarp_batch_prefill() has allocated. */
 	len = KWARP_BATCH_FRAG_SURE;
 	KUNIT_EXPECT_TRUE(test, batch_put_octets(test, b, len));
 	batch_expect_contents(test, b);
@@ -96,22 +82,16 @@ static void test_sizes(struct kunit *test)
 	batch_put_octets(test, b, PAGE_SIZE);
 	KUNIT_EXPECT_TRUE(test, batch_pages.large);
 	kwarp_batch_reset(b);
-	/*
-	 * The last batch was not longer than a page, so the next ones use single pages. To reset
-	 * the empty batch once more does not change that.
-	 */
+	/* The last batch was not longer than a page, so the next ones use single pages. */
 	kwarp_batch_reset(b);
 	batch_put_octets(test, b, 100);
 	kwarp_batch_reset(b);
-	kwarp_pages_put(NULL, &b->frag);
+	kwarp_pages_put(&b->frag);
 	batch_put_octets(test, b, 100);
 	KUNIT_EXPECT_FALSE(test, batch_pages.large);
 }
 
-/*
- * TCP accepts the batch in parts of 777 octets: each call of kwarp_batch_send() continues after the
- * last octet that TCP has accepted.
- */
+/* TCP accepts the batch in parts of 777 octets. */
 static void test_send(struct kunit *test)
 {
 	struct kwarp_batch *b = test->priv;

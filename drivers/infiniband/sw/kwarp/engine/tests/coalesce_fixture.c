@@ -1,27 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Fixture of the tests of coalesce.c, which decides whether to hold send queues. The code under
- * test is included.
- *
- * Held: the program posts to the send queue without ringing its doorbell; a timer, or a later
- * doorbell, sends. Hold: the time during which a queue is held. Look: one call of that timer, which
- * looks for posted requests. Runner: the one context that may send for the stream at a time.
- */
+/* Fixture of the tests of coalesce.c, which is included */
 #include "coalesce_fixture.h"
 
 #include <linux/delay.h>
 #include <linux/hrtimer.h>
 #include <linux/sched.h>
+#include <linux/sched/clock.h>
 
 #undef hrtimer_resolution
 #define hrtimer_resolution	coalesce_told_resolution
 #define ktime_get_ns		coalesce_told_ns
+#define local_clock		coalesce_told_clock
 
 unsigned int coalesce_told_resolution;
 
+static u64 coalesce_told_clock(void);
+
 #include "../tx/coalesce.c"
 
-/* ----------------------------------------------------- stand-in for the runner */
+#undef local_clock
+
+void coalesce_count(struct kwarp_cq_coalesce *h, u32 sent)
+{
+	hold_count(h, sent);
+}
+
+void coalesce_forgot(struct kwarp_cq_coalesce *h)
+{
+	hold_forgot(h);
+}
+
+/* ----------------------------------------------------------- fake runner */
 
 static struct coalesce_test *the_test;
 
@@ -30,16 +39,19 @@ u64 coalesce_told_ns(void)
 	return READ_ONCE(the_test->now) ?: ktime_to_ns(ktime_get());
 }
 
+/* A look takes as long as it takes, unless the test says that it takes no time. */
+static u64 coalesce_told_clock(void)
+{
+	return the_test->looks_at_once ? 0 : local_clock();
+}
+
 void coalesce_told(struct stream *s)
 {
-	s->sq.ring.hdr->flags = kwarp_coalesce_holds(&s->e) ? KWARP_RING_HELD :
+	s->sq.ring.hdr->flags = coalesce_is_held(s) ? KWARP_RING_HELD :
 							      KWARP_RING_NEED_KICK;
 }
 
-/*
- * The timer calls this function to send. As the runner does, it takes all requests and sets the
- * ring's flags, which say whether the program has to ring.
- */
+/* As the runner does, it takes all requests and sets the ring's flags. */
 static void sent_by_timer(struct kwarp_engine *e)
 {
 	struct stream *s = container_of(e, struct stream, e);
@@ -47,8 +59,13 @@ static void sent_by_timer(struct kwarp_engine *e)
 	udelay(the_test->slow_us);
 	s->sq.next = s->sq.ring.hdr->prod;
 	s->sends++;
-	s->told_held = kwarp_coalesce_holds(e);
+	s->told_held = READ_ONCE(e->tx.coalesce.on);
 	coalesce_told(s);
+	for (; s == the_test->s && the_test->leave; the_test->leave--) {
+		kwarp_coalesce_rung(&s[the_test->leave].e);
+		kwarp_coalesce_sent(&s[the_test->leave].e);
+		kwarp_coalesce_returns(&s[the_test->leave].e);
+	}
 }
 
 static void start_stream(struct coalesce_test *t, struct stream *s, struct kwarp_dev *kdev)
@@ -61,7 +78,7 @@ static void start_stream(struct coalesce_test *t, struct stream *s, struct kwarp
 	/* The test acts as the runner. */
 	atomic_set(&s->e.tx.run, KWARP_RUN_ACTIVE);
 	s->e.flags = BIT(KWARP_E_TX_OPEN);
-	kwarp_coalesce_init(&s->e, sent_by_timer);
+	s->e.tx.coalesce.send = sent_by_timer;
 	kwarp_coalesce_reset(&s->e);
 }
 
@@ -75,6 +92,8 @@ int coalesce_test_init(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, kdev);
 	test->priv = t;
 	the_test = t;
+	/* What looks of an earlier test have used in this tick must not make this one's late. */
+	this_cpu_write(kwarp_softirq_share.looks, 0);
 	t->scq = test_cq_new(test, 64);
 	t->rcq = test_cq_new(test, 64);
 	t->hold = &t->scq->cq.coalesce;
@@ -124,7 +143,7 @@ bool coalesce_held_after_ring_of(struct coalesce_test *t, struct stream *s)
 	kwarp_coalesce_returns(&s->e);
 	no_timer(t);
 	coalesce_told(s);
-	return kwarp_coalesce_holds(&s->e);
+	return coalesce_is_held(s);
 }
 
 bool coalesce_held_after_ring(struct coalesce_test *t)
@@ -141,10 +160,7 @@ void coalesce_hold(struct kunit *test, struct stream *s)
 	KUNIT_ASSERT_TRUE(test, coalesce_held_after_ring_of(t, s));
 }
 
-/*
- * Do one round, as the timer's handler does, coalesce_us after the previous one. Return:
- * nanoseconds to the next round; 0: no queue of the CQ is held.
- */
+/* Return: nanoseconds to the next round; 0: no queue of the CQ is held. */
 u64 coalesce_look_now(struct coalesce_test *t)
 {
 	u64 ns;
@@ -162,13 +178,9 @@ u64 coalesce_look_now(struct coalesce_test *t)
 /* The program ends. */
 void coalesce_forget_poster(struct kwarp_cq_coalesce *h)
 {
-	spin_lock_bh(&h->lock);
-	put_pid(h->poster);
-	h->poster = NULL;
-	spin_unlock_bh(&h->lock);
+	WRITE_ONCE(h->poster, 0);
 }
 
-/* The program posts a request and does not ring its doorbell. */
 void coalesce_post_waiting(struct stream *s)
 {
 	s->sq.ring.hdr->prod++;

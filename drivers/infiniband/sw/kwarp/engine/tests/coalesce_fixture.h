@@ -15,30 +15,15 @@
 #include <kunit/test.h>
 
 #include "../../kwarp.h"
-#include "../types.h"
-
-/* Rename this suite's functions: other suites of this module define the same names. */
-#define kwarp_coalesce_count	tested_coalesce_count
-#define kwarp_coalesce_forgot	tested_coalesce_forgot
-#define kwarp_coalesce_init_cq	tested_coalesce_init_cq
-#define kwarp_coalesce_fini_cq	tested_coalesce_fini_cq
-#define kwarp_coalesce_init	tested_coalesce_init
-#define kwarp_coalesce_reset	tested_coalesce_reset
-#define kwarp_coalesce_rung	tested_coalesce_rung
-#define kwarp_coalesce_returns	tested_coalesce_returns
-#define kwarp_coalesce_sent	tested_coalesce_sent
-#define kwarp_coalesce_stop	tested_coalesce_stop
 #include "../tx/coalesce.h"
+#include "../types.h"
 
 #include "../../queue/tests/fixture.h"
 
 extern unsigned int coalesce_told_resolution;
 u64 coalesce_told_ns(void);
 
-/*
- * Value of coalesce_us (the setting for the time between two looks) in most tests: so long that the
- * timer does not fire. The test calls the look itself.
- */
+/* In most tests so long that the timer does not fire: the test calls the look itself. */
 #define TEST_US		(100 * USEC_PER_MSEC)
 /* Time between two looks in tests of the real timer, in nanoseconds. */
 #define TIMER_NS	(100 * NSEC_PER_USEC)
@@ -46,13 +31,7 @@ u64 coalesce_told_ns(void);
 /* Number of streams: more than can be held at a time. */
 #define STREAMS		(KWARP_COALESCE_STREAMS + 10)
 
-/**
- * struct stream - one stream; only the fields that coalesce.c uses are set
- * @e: engine
- * @sq: its send queue; only the indices are used
- * @sends: number of times that the timer has sent
- * @told_held: the stream's send queue was held when the timer last sent
- */
+/* Only the fields that coalesce.c uses are set. */
 struct stream {
 	struct kwarp_engine e;
 	struct kwarp_sq sq;
@@ -60,14 +39,11 @@ struct stream {
 	bool told_held;
 };
 
-/**
- * struct coalesce_test - streams of a program that polls
- * @s: the streams
- * @scq: CQ in which their requests complete
- * @rcq: CQ in which their receives complete
- * @user: timers of the program
+/*
  * @hold: the coalescing state of @scq, which is under test
  * @slow_us: microseconds that a send of the timer takes
+ * @leave: while the timer sends for stream 0, streams 1 to @leave ring without a poll: they leave
+ * @looks_at_once: looks take no time, so that no pause is longer because of other work of the host
  * @now: time that ktime_get_ns() returns; 0: the real time
  */
 struct coalesce_test {
@@ -77,9 +53,18 @@ struct coalesce_test {
 	struct kwarp_timers user;
 	struct kwarp_cq_coalesce *hold;
 	u32 slow_us;
+	u32 leave;
+	bool looks_at_once;
 	u64 now;
 };
 
+static inline bool coalesce_is_held(const struct stream *s)
+{
+	return READ_ONCE(s->e.tx.coalesce.on);
+}
+
+void coalesce_count(struct kwarp_cq_coalesce *h, u32 sent);
+void coalesce_forgot(struct kwarp_cq_coalesce *h);
 void coalesce_told(struct stream *s);
 int coalesce_test_init(struct kunit *test);
 void coalesce_test_exit(struct kunit *test);

@@ -2,22 +2,12 @@
 /*
  * Tests of coalesce.c, which decides whether to hold send queues: the decisions as functions of
  * facts, how the facts are found, and the timer.
- *
- * Held: the program posts to the send queue without ringing its doorbell; a timer, or a later
- * doorbell, sends. Hold: the time during which a queue is held. After a doorbell a queue is held if
- * the program has polled its CQ since the previous doorbell. Look: one call of that timer, which
- * looks for posted requests. Round: looks until each held queue has been looked at once. Waiting:
- * posted without a doorbell, and not sent. Forgotten: waiting at two looks in a row, and the
- * program has not polled between them.
  */
 #include "coalesce_fixture.h"
 
 /* ------------------------------------------------------------------- decisions */
 
-/*
- * Cases of kwarp_coalesce_forgot(), which decides after a forgotten request. @sent: requests sent
- * before. The other members but @h are the expected state after it.
- */
+/* @sent: requests sent before. The other members but @h are the expected state after it. */
 static const struct forgot_case {
 	const char *desc;
 	struct kwarp_cq_coalesce h;
@@ -36,7 +26,7 @@ static const struct forgot_case {
 	  KWARP_COALESCE_OBEY_MAX, KWARP_COALESCE_OBEY_MAX },
 	{ "rarely", { .obey_next = KWARP_COALESCE_OBEY_MAX }, KWARP_COALESCE_RARE,
 	  0, KWARP_COALESCE_RARE },
-	{ "very rarely", { .good = KWARP_COALESCE_RARE, .obey_next = KWARP_COALESCE_OBEY_MAX },
+	{ "very rarely", { .sent = KWARP_COALESCE_RARE, .obey_next = KWARP_COALESCE_OBEY_MAX },
 	  U32_MAX, 0, KWARP_COALESCE_RARE },
 };
 
@@ -47,17 +37,14 @@ static void test_forgot(struct kunit *test)
 	const struct forgot_case *k = test->param_value;
 	struct kwarp_cq_coalesce h = k->h;
 
-	kwarp_coalesce_count(&h, k->sent);
-	kwarp_coalesce_forgot(&h);
+	coalesce_count(&h, k->sent);
+	coalesce_forgot(&h);
 	KUNIT_EXPECT_EQ(test, h.obey, k->obey);
 	KUNIT_EXPECT_EQ(test, h.obey_next, k->obey_next);
-	KUNIT_EXPECT_EQ(test, h.good, 0);
+	KUNIT_EXPECT_EQ(test, h.sent, 0);
 }
 
-/*
- * The program forgets every request that is held. Of any number of requests, from the start of the
- * CQ on, not more than one in KWARP_COALESCE_RARE is forgotten.
- */
+/* Of any number of requests, not more than one in KWARP_COALESCE_RARE is forgotten. */
 static void test_forgets_rarely(struct kunit *test)
 {
 	struct kwarp_cq_coalesce h = { .obey = KWARP_COALESCE_RARE,
@@ -65,12 +52,12 @@ static void test_forgets_rarely(struct kunit *test)
 	u32 sent, forgotten = 0;
 
 	for (sent = 1; sent < 1000 * KWARP_COALESCE_RARE; sent++) {
-		if (!h.obey) {
-			kwarp_coalesce_forgot(&h);
+		if (h.sent >= h.obey) {
+			coalesce_forgot(&h);
 			forgotten++;
 			KUNIT_ASSERT_GT(test, sent, forgotten * KWARP_COALESCE_RARE);
 		}
-		kwarp_coalesce_count(&h, 1);
+		coalesce_count(&h, 1);
 	}
 	KUNIT_EXPECT_GT(test, forgotten, 5);
 	KUNIT_EXPECT_LT(test, forgotten, 10);
@@ -78,10 +65,7 @@ static void test_forgets_rarely(struct kunit *test)
 
 /* --------------------------------------------------------------------- facts */
 
-/*
- * After a poll of the CQ of sends or of the CQ of receives, one doorbell makes the queue held, but
- * a second one without another poll ends the hold.
- */
+/* One doorbell makes the queue held, but a second one without another poll ends the hold. */
 static void test_polls(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -111,10 +95,10 @@ static void test_not_rung(struct kunit *test)
 
 	coalesce_poll(t->scq);
 	kwarp_coalesce_sent(e);
-	KUNIT_EXPECT_FALSE(test, kwarp_coalesce_holds(e));
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(e->tx.coalesce.on));
 	KUNIT_ASSERT_TRUE(test, coalesce_held_after_ring(t));
 	kwarp_coalesce_sent(e);
-	KUNIT_EXPECT_TRUE(test, kwarp_coalesce_holds(e));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(e->tx.coalesce.on));
 }
 
 /*
@@ -140,16 +124,13 @@ static void test_obey(struct kunit *test)
 		coalesce_look_now(t);
 		coalesce_look_now(t);
 		KUNIT_EXPECT_EQ(test, s->sends, n + 1);
-		KUNIT_EXPECT_FALSE(test, kwarp_coalesce_holds(&s->e));
+		KUNIT_EXPECT_FALSE(test, coalesce_is_held(s));
 		/* The forgotten request is one of those that are counted. */
 		s->e.tx.coalesce.counted++;
 	}
 }
 
-/*
- * A change of coalesce_us, the time between looks, applies to streams that start later. With 0
- * nothing is held.
- */
+/* A change of coalesce_us applies to streams that start later. With 0 nothing is held. */
 static void test_knob(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -160,7 +141,7 @@ static void test_knob(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, coalesce_held_after_ring(t));
 	kwarp_coalesce_stop(e);
 	kwarp_coalesce_reset(e);
-	KUNIT_EXPECT_FALSE(test, kwarp_coalesce_holds(e));
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(e->tx.coalesce.on));
 	coalesce_poll(t->scq);
 	KUNIT_EXPECT_FALSE(test, coalesce_held_after_ring(t));
 	e->kdev->knobs.coalesce_us = 7;
@@ -171,10 +152,7 @@ static void test_knob(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->hold->ns, 7000);
 }
 
-/*
- * Without high-resolution timers nothing is held: the timer could fire at the next tick only,
- * milliseconds later.
- */
+/* The timer could fire at the next tick only, milliseconds later. */
 static void test_coarse_timer(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -196,10 +174,7 @@ static void test_no_stream(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, coalesce_held_after_ring(t));
 }
 
-/*
- * Before KWARP_E_TX_OPEN is set the queue is not held: a responder that has received no FPDU must
- * not send, so a doorbell sends nothing.
- */
+/* A responder that has received no FPDU must not send, so a doorbell sends nothing. */
 static void test_not_open(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -261,7 +236,6 @@ static void ring_with_timer(struct coalesce_test *t, struct stream *s)
 	coalesce_told(s);
 }
 
-/* The real timer runs as long as a stream is held, and is started again for the next hold. */
 static void test_timer(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -308,8 +282,51 @@ static void test_stop_waits(struct kunit *test)
 		usleep_range(100, 900);
 		kwarp_coalesce_stop(&s->e);
 		KUNIT_EXPECT_EQ(test, atomic_read(&s->e.tx.coalesce.sends), 0);
-		KUNIT_EXPECT_FALSE(test, kwarp_coalesce_holds(&s->e));
+		KUNIT_EXPECT_FALSE(test, coalesce_is_held(s));
 	}
+}
+
+static char hold_calls[40];
+
+static void note_reset(struct kwarp_engine *e)
+{
+	strlcat(hold_calls, " reset", sizeof(hold_calls));
+}
+
+static void note_sent(struct kwarp_engine *e, bool may)
+{
+	strlcat(hold_calls, may ? " sent" : " may-not", sizeof(hold_calls));
+}
+
+static void note_stop(struct kwarp_engine *e)
+{
+	strlcat(hold_calls, " stop", sizeof(hold_calls));
+}
+
+/* With struct kwarp_hold_ops this file decides nothing, but for whether a hold is possible. */
+static void test_other_ops(struct kunit *test)
+{
+	static const struct kwarp_hold_ops ops = {
+		.reset = note_reset,
+		.sent = note_sent,
+		.stop = note_stop,
+	};
+	struct coalesce_test *t = test->priv;
+	struct kwarp_engine *e = &t->s[0].e;
+
+	hold_calls[0] = 0;
+	e->tx.coalesce.ops = &ops;
+	kwarp_coalesce_reset(e);
+	coalesce_poll(t->scq);
+	KUNIT_EXPECT_FALSE(test, coalesce_held_after_ring(t));
+	/* Sent, but not for a doorbell. */
+	kwarp_coalesce_sent(e);
+	clear_bit(KWARP_E_TX_OPEN, &e->flags);
+	KUNIT_EXPECT_FALSE(test, coalesce_held_after_ring(t));
+	kwarp_coalesce_stop(e);
+	KUNIT_EXPECT_STREQ(test, hold_calls, " reset sent may-not stop");
+	KUNIT_EXPECT_TRUE(test, list_empty(&t->hold->streams));
+	e->tx.coalesce.ops = NULL;
 }
 
 static struct kunit_case coalesce_cases[] = {
@@ -326,6 +343,7 @@ static struct kunit_case coalesce_cases[] = {
 	KUNIT_CASE(test_timer),
 	KUNIT_CASE(test_stop),
 	KUNIT_CASE(test_stop_waits),
+	KUNIT_CASE(test_other_ops),
 	{}
 };
 

@@ -1,13 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Tests of coalesce.c, which decides whether to hold send queues: what a look of the timer does.
- *
- * Held: the program posts to the send queue without ringing its doorbell; a timer, or a later
- * doorbell, sends. Hold: the time during which a queue is held. Look: one call of that timer, which
- * looks for posted requests. Waiting: posted without a doorbell, and not sent. Forgotten: waiting
- * at two looks in a row, and the program has not polled between them. Runner: the one context that
- * may send for the stream at a time.
- */
+/* Tests of coalesce.c, which decides whether to hold send queues: what a look of the timer does. */
 #include "coalesce_fixture.h"
 
 #include <linux/kthread.h>
@@ -22,10 +14,7 @@ static long timeouts(struct coalesce_test *t)
 
 /* --------------------------------------------------------------------- looks */
 
-/*
- * A waiting request found by one look is sent by the next, if the program does not poll between:
- * within twice coalesce_us. The holds of this queue and of another queue of the CQ end.
- */
+/* A waiting request found by one look is sent by the next: within twice coalesce_us. */
 static void test_forgotten(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -45,7 +34,7 @@ static void test_forgotten(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, timeouts(t), 1);
 	KUNIT_EXPECT_EQ(test, s->sq.ring.hdr->flags, KWARP_RING_NEED_KICK);
 	coalesce_look_now(t);
-	KUNIT_EXPECT_FALSE(test, kwarp_coalesce_holds(&t->s[1].e));
+	KUNIT_EXPECT_FALSE(test, coalesce_is_held(&t->s[1]));
 	KUNIT_EXPECT_EQ(test, t->s[1].sends, 1);
 	KUNIT_EXPECT_EQ(test, timeouts(t), 1);
 	coalesce_poll(t->scq);
@@ -60,13 +49,13 @@ static void test_forgotten_rarely(struct kunit *test)
 
 	coalesce_hold(test, s);
 	coalesce_hold(test, &t->s[1]);
-	t->hold->good = KWARP_COALESCE_RARE;
+	t->hold->sent = KWARP_COALESCE_RARE;
 	coalesce_post_waiting(s);
 	coalesce_look_now(t);
 	KUNIT_EXPECT_EQ(test, coalesce_look_now(t), TEST_US * NSEC_PER_USEC);
 	KUNIT_EXPECT_EQ(test, s->sends, 1);
-	KUNIT_EXPECT_FALSE(test, kwarp_coalesce_holds(&s->e));
-	KUNIT_EXPECT_TRUE(test, kwarp_coalesce_holds(&t->s[1].e));
+	KUNIT_EXPECT_FALSE(test, coalesce_is_held(s));
+	KUNIT_EXPECT_TRUE(test, coalesce_is_held(&t->s[1]));
 	coalesce_hold(test, s);
 }
 
@@ -94,10 +83,7 @@ static const struct deed {
 
 KUNIT_ARRAY_PARAM_DESC(deed, deed_cases, desc);
 
-/*
- * The program polls: it is busy, and will ring for this queue later. So the timer sends the waiting
- * request only when it has waited for nearly KWARP_COALESCE_MOST_NS, and the hold continues.
- */
+/* The program polls: it is busy, and will ring for this queue later. */
 static void test_busy(struct kunit *test)
 {
 	const struct deed *d = test->param_value;
@@ -118,14 +104,11 @@ static void test_busy(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, i - 1, d->looks);
 	KUNIT_EXPECT_TRUE(test, s->told_held);
 	KUNIT_EXPECT_EQ(test, timeouts(t), 1);
-	KUNIT_EXPECT_TRUE(test, kwarp_coalesce_holds(&s->e));
+	KUNIT_EXPECT_TRUE(test, coalesce_is_held(s));
 	KUNIT_EXPECT_EQ(test, t->hold->obey, 0);
 }
 
-/*
- * A program that rings its doorbell, for this queue, gets the whole time for its next request; one
- * that rings for another queue and does not poll has forgotten the request.
- */
+/* A program that rings for another queue and does not poll has forgotten the request. */
 static void test_rings(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -141,7 +124,7 @@ static void test_rings(struct kunit *test)
 	coalesce_held_after_ring_of(t, &t->s[1]);
 	coalesce_look_now(t);
 	KUNIT_EXPECT_EQ(test, s->sends, 1);
-	KUNIT_EXPECT_FALSE(test, kwarp_coalesce_holds(&s->e));
+	KUNIT_EXPECT_FALSE(test, coalesce_is_held(s));
 }
 
 /* So often that the program could be busy: requests of a busy program wait for a limited time. */
@@ -150,10 +133,7 @@ static void look_often(struct coalesce_test *t)
 	t->hold->ns = KWARP_COALESCE_US * NSEC_PER_USEC;
 }
 
-/*
- * The program is inside a doorbell for another queue pair at one of two looks in a row: it can poll
- * only after it.
- */
+/* The program is inside a doorbell for another queue pair: it can poll only after it. */
 static void test_inside(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -186,7 +166,7 @@ static void test_several(struct kunit *test)
 	coalesce_look_now(t);
 	KUNIT_EXPECT_EQ(test, s->sends, 1);
 	KUNIT_EXPECT_EQ(test, timeouts(t), 1);
-	KUNIT_EXPECT_TRUE(test, kwarp_coalesce_holds(&s->e));
+	KUNIT_EXPECT_TRUE(test, coalesce_is_held(s));
 	KUNIT_EXPECT_EQ(test, t->hold->obey, 0);
 }
 
@@ -211,6 +191,30 @@ static void test_sent_for_another(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->sends, 1);
 }
 
+/* A look that comes to a stream twice, because others have left meanwhile, judges it once. */
+static void test_leave_meanwhile(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+	u32 i;
+
+	for (i = 0; i < 4; i++)
+		coalesce_hold(test, &t->s[i]);
+	/* When these ring the next time, the program has not polled meanwhile. */
+	KUNIT_ASSERT_TRUE(test, coalesce_held_after_ring_of(t, &t->s[1]));
+	KUNIT_ASSERT_TRUE(test, coalesce_held_after_ring_of(t, &t->s[2]));
+	coalesce_post_waiting(&t->s[0]);
+	coalesce_post_waiting(&t->s[0]);
+	coalesce_look_now(t);
+	coalesce_post_waiting(&t->s[3]);
+	t->leave = 2;
+	coalesce_look_now(t);
+	KUNIT_EXPECT_EQ(test, t->s[0].sends, 1);
+	KUNIT_EXPECT_FALSE(test, coalesce_is_held(&t->s[1]));
+	KUNIT_EXPECT_FALSE(test, coalesce_is_held(&t->s[2]));
+	KUNIT_EXPECT_EQ(test, t->s[3].sends, 0);
+	KUNIT_EXPECT_EQ(test, t->hold->obey, 0);
+}
+
 static int until_stopped(void *unused)
 {
 	while (!kthread_should_stop())
@@ -218,10 +222,7 @@ static int until_stopped(void *unused)
 	return 0;
 }
 
-/*
- * The thread that posts is ready to run, and another thread, here the test, has the processor: it
- * cannot poll. Once it has ended, nobody polls.
- */
+/* The thread that posts has no processor: it cannot poll. Once it has ended, nobody polls. */
 static void test_poster_waits(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -237,8 +238,7 @@ static void test_poster_waits(struct kunit *test)
 	coalesce_post_waiting(s);
 	coalesce_look_now(t);
 	preempt_disable();
-	put_pid(t->hold->poster);
-	t->hold->poster = get_pid(task_pid(poster));
+	t->hold->poster = task_pid_nr(poster);
 	wake_up_process(poster);
 	coalesce_look_now(t);
 	preempt_enable();
@@ -308,7 +308,6 @@ static void test_quiet(struct kunit *test)
 	coalesce_hold(test, &t->s[0]);
 }
 
-/* Polls keep the queue held. */
 static void test_not_quiet(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -322,7 +321,6 @@ static void test_not_quiet(struct kunit *test)
 	}
 }
 
-/* If too many timers of the program run, no stream is held, and the device's timers are left. */
 static void test_user_max(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -337,7 +335,6 @@ static void test_user_max(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&t->user.holds), 1);
 }
 
-/* If too many timers of the device run, no stream is held: each doorbell sends at once. */
 static void test_max(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -377,6 +374,7 @@ static void test_many(struct kunit *test)
 	u32 i, before;
 	u64 pause;
 
+	t->looks_at_once = true;
 	for (i = 0; i < STREAMS; i++) {
 		coalesce_poll(t->scq);
 		KUNIT_EXPECT_EQ(test, coalesce_held_after_ring_of(t, &t->s[i]),
@@ -400,7 +398,6 @@ static void test_many(struct kunit *test)
 	for (i = 0; i < KWARP_COALESCE_STREAMS; i++)
 		KUNIT_EXPECT_EQ(test, t->s[i].sends, 1);
 	KUNIT_EXPECT_EQ(test, coalesce_look_now(t), 0);
-	/* There is room again. */
 	t->hold->obey = 0;
 	coalesce_hold(test, &t->s[STREAMS - 1]);
 }
@@ -413,6 +410,7 @@ static struct kunit_case coalesce_look_cases[] = {
 	KUNIT_CASE(test_inside),
 	KUNIT_CASE(test_several),
 	KUNIT_CASE(test_sent_for_another),
+	KUNIT_CASE(test_leave_meanwhile),
 	KUNIT_CASE(test_poster_waits),
 	KUNIT_CASE_PARAM(test_others_work, other_gen_params),
 	KUNIT_CASE(test_quiet),

@@ -1,68 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of engine.c: which call starts, stops and wakes what, and in which order. The code under
- * test is included. All functions that it calls are replaced by functions of this file, which
- * append a word to a log; "[" is kwarp_tx_claim(), which stops the runner (the context that sends),
- * and "]" is kwarp_tx_release().
+ * Tests of engine.c: which call starts, stops and wakes what, and in which order. Functions that it
+ * calls are replaced by functions of this file, which append a word to a log; "[" is
+ * kwarp_tx_claim(), which stops the runner (the context that sends), and "]" is kwarp_tx_release().
  *
  * Numbers such as 5040-7.1-7 name requirements of RFCs, see Documentation/conformance.
  */
 #include <kunit/test.h>
 
-#define kwarp_tx_init		door_tx_init
-#define kwarp_tx_kick		door_tx_kick
-#define kwarp_tx_claim		door_tx_claim
-#define kwarp_tx_release	door_tx_release
-#define kwarp_coalesce_stop	door_coalesce_stop
-#define kwarp_coalesce_init_cq	door_coalesce_init_cq
-#define kwarp_coalesce_fini_cq	door_coalesce_fini_cq
-#define kwarp_tx_drained	door_tx_drained
-#define kwarp_coalesce_reset	door_coalesce_reset
-#define kwarp_rx_init		door_rx_init
-#define kwarp_engine_stats	door_engine_stats
-#define kwarp_sock_init		door_sock_init
-#define kwarp_sock_install	door_sock_install
-#define kwarp_sock_remove	door_sock_remove
-#define kwarp_sock_drain	door_sock_drain
-#define kwarp_sock_has_news	door_sock_has_news
-#define kwarp_tcp_shutdown	door_tcp_shutdown
-#define kwarp_engine_flush	door_engine_flush
-#define kwarp_batch_init	door_batch_init
-#define kwarp_batch_fini	door_batch_fini
-#define kwarp_pages_init	door_pages_init
-#define kwarp_pages_fini	door_pages_fini
-#define kwarp_cq_forget_qp	door_forget_qp
-#define kwarp_cq_settle		door_cq_settle
-#define kwarp_mem_stream_end	door_mem_stream_end
-#define kwarp_sq_reset		door_sq_reset
-#define kwarp_rq_reset		door_rq_reset
-#define cancel_delayed_work_sync door_cancel_work
-
-struct delayed_work;
-static bool door_cancel_work(struct delayed_work *work);
-
-#include "../engine.c"
+#include "../../kwarp.h"
+#include "../../tests/doors.h"
+#include "../engine.h"
+#include "../fail.h"
+#include "../flush.h"
+#include "../refusal.h"
+#include "../sock.h"
+#include "../tcp.h"
+#include "../tx/coalesce.h"
+#include "../tx/pick.h"
+#include "../tx/run.h"
 
 #include "../../queue/tests/fixture.h"
 
 #define LOG_LEN	120
 
-/**
- * struct door_test - an engine and the log of its calls
- * @e: engine
- * @sq: its send queue, with a real ring
- * @rq: its receive queue
- * @cq: CQ of the send queue
- * @recv_cq: CQ of the receive queue
- * @qp: queue pair named in completions
- * @pd: protection domain of @qp
- * @kdev: device
- * @sock: the engine's socket; only its address is used
- * @install: result of kwarp_sock_install()
- * @drained: result of kwarp_tx_drained()
- * @drain_to: value of tx.drain_to at the last call of kwarp_tx_release()
- * @log: words that the replaced functions have appended
- */
 struct door_test {
 	struct kwarp_engine e;
 	struct kwarp_sq sq;
@@ -94,11 +55,7 @@ static void expect_log(struct kunit *test, const char *want)
 	door->log[0] = 0;
 }
 
-void door_tx_init(struct kwarp_engine *e)
-{
-}
-
-void door_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
+static void door_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 {
 	say(from == KWARP_TX_FROM_ANY ? "kick" :
 	    from == KWARP_TX_FROM_DOORBELL ? "doorbell" :
@@ -106,124 +63,83 @@ void door_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 	    from == KWARP_TX_FROM_PROCESS ? "send" : "?");
 }
 
-void door_coalesce_init_cq(struct kwarp_cq *cq, struct kwarp_timers *user)
+static void door_tx_claim(struct kwarp_engine *e)
 {
-}
-
-void door_coalesce_fini_cq(struct kwarp_cq *cq)
-{
-}
-
-bool door_sock_has_news(const struct kwarp_engine *e)
-{
-	return false;
-}
-
-void door_tx_claim(struct kwarp_engine *e)
-{
+	atomic_set(&e->tx.run, KWARP_RUN_ACTIVE);
 	say("[");
 }
 
-void door_tx_release(struct kwarp_engine *e)
+static void door_tx_release(struct kwarp_engine *e)
 {
+	atomic_set(&e->tx.run, KWARP_RUN_IDLE);
 	door->drain_to = e->tx.drain_to;
 	say("]");
 }
 
-void door_coalesce_stop(struct kwarp_engine *e)
+static void door_coalesce_stop(struct kwarp_engine *e)
 {
 	say("timer");
 }
 
-bool door_tx_drained(const struct kwarp_engine *e)
+static bool door_tx_drained(const struct kwarp_engine *e)
 {
 	return door->drained;
 }
 
-void door_coalesce_reset(struct kwarp_engine *e)
-{
-}
-
-void door_rx_init(struct kwarp_engine *e, bool crc, bool markers)
-{
-}
-
-void door_sock_init(struct kwarp_engine *e)
-{
-}
-
-int door_sock_install(struct kwarp_engine *e, struct socket *sock)
+static int door_sock_install(struct kwarp_engine *e, struct socket *sock)
 {
 	say("install");
 	return door->install;
 }
 
-void door_sock_remove(struct kwarp_engine *e)
+static void door_sock_remove(struct kwarp_engine *e)
 {
 	say("remove");
 }
 
-void door_sock_drain(struct kwarp_engine *e)
+static void door_sock_drain(struct kwarp_engine *e)
 {
 	say("drain");
 }
 
-void door_tcp_shutdown(struct socket *sock)
+static void door_tcp_shutdown(struct socket *sock)
 {
 	say("fin");
 }
 
-void door_engine_flush(struct kwarp_engine *e)
+static void door_engine_flush(struct kwarp_engine *e)
 {
 	say(test_bit(KWARP_E_DEAD, &e->flags) ? "flush" : "flush alive");
 }
 
-void door_batch_init(struct kwarp_batch *b, struct kwarp_dev *kdev)
-{
-}
-
-void door_batch_fini(struct kwarp_batch *b)
+static void door_batch_fini(struct kwarp_batch *b)
 {
 	say("free");
 }
 
-void door_pages_init(struct kwarp_dev *kdev)
-{
-}
-
-void door_pages_fini(struct kwarp_dev *kdev)
-{
-}
-
-void door_forget_qp(struct kwarp_cq *cq, struct ib_qp *ibqp)
+static void door_forget_qp(struct kwarp_cq *cq, struct ib_qp *ibqp)
 {
 	say(ibqp != &door->qp ? "?" : cq == &door->cq ? "forget" : "forget-recv");
 }
 
-void door_cq_settle(struct kwarp_cq *cq)
+static void door_cq_settle(struct kwarp_cq *cq)
 {
 	say(cq == &door->cq ? "settle" : "settle-recv");
 }
 
-void door_mem_stream_end(struct kwarp_mem_stream *s)
+static void door_mem_stream_end(struct kwarp_mem_stream *s)
 {
 	say(s == &door->e.mem ? "windows" : "?");
 }
 
-void door_sq_reset(struct kwarp_sq *sq)
+static void door_sq_reset(struct kwarp_sq *sq)
 {
 	say("sq");
 }
 
-void door_rq_reset(struct kwarp_rq *rq)
+static void door_rq_reset(struct kwarp_rq *rq)
 {
 	say("rq");
-}
-
-static bool door_cancel_work(struct delayed_work *work)
-{
-	say("work");
-	return false;
 }
 
 static void on_event(struct kwarp_engine *e, enum kwarp_qp_event event)
@@ -254,6 +170,22 @@ static int door_init(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, t);
 	test->priv = t;
 	door = t;
+	kwarp_stub(test, kwarp_tx_kick, door_tx_kick);
+	kwarp_stub(test, kwarp_tx_claim, door_tx_claim);
+	kwarp_stub(test, kwarp_tx_release, door_tx_release);
+	kwarp_stub(test, kwarp_tx_drained, door_tx_drained);
+	kwarp_stub(test, kwarp_coalesce_stop, door_coalesce_stop);
+	kwarp_stub(test, kwarp_sock_install, door_sock_install);
+	kwarp_stub(test, kwarp_sock_remove, door_sock_remove);
+	kwarp_stub(test, kwarp_sock_drain, door_sock_drain);
+	kwarp_stub(test, kwarp_tcp_shutdown, door_tcp_shutdown);
+	kwarp_stub(test, kwarp_engine_flush, door_engine_flush);
+	kwarp_stub(test, kwarp_batch_fini, door_batch_fini);
+	kwarp_stub(test, kwarp_cq_forget_qp, door_forget_qp);
+	kwarp_stub(test, kwarp_cq_settle, door_cq_settle);
+	kwarp_stub(test, kwarp_mem_stream_end, door_mem_stream_end);
+	kwarp_stub(test, kwarp_sq_reset, door_sq_reset);
+	kwarp_stub(test, kwarp_rq_reset, door_rq_reset);
 	test_ring_init(test, &t->sq.ring, 8, sizeof(struct kwarp_sqe));
 	t->sq.cq = &t->cq;
 	t->qp.pd = &t->pd;
@@ -320,7 +252,6 @@ static void test_start(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_TX_OPEN, &t->e.flags));
 }
 
-/* After a failed start the engine has no socket and no flag set. */
 static void test_start_fails(struct kunit *test)
 {
 	struct door_test *t = test->priv;
@@ -334,10 +265,7 @@ static void test_start_fails(struct kunit *test)
 	expect_log(test, "");
 }
 
-/*
- * tx.drain_to, the index up to which a graceful close sends, is set before the runner can see
- * KWARP_E_TX_DRAIN.
- */
+/* tx.drain_to is set before the runner can see KWARP_E_TX_DRAIN. */
 static void test_drain(struct kunit *test)
 {
 	struct door_test *t = test->priv;
@@ -349,7 +277,6 @@ static void test_drain(struct kunit *test)
 	expect_log(test, "[ ]");
 	KUNIT_EXPECT_EQ(test, t->drain_to, 5);
 	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_TX_DRAIN, &t->e.flags));
-	/* While there is something to send, no FIN is sent. */
 	KUNIT_EXPECT_FALSE(test, kwarp_engine_fin(&t->e));
 	expect_log(test, "[ ]");
 	t->drained = true;
@@ -358,10 +285,7 @@ static void test_drain(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_TX_STOP, &t->e.flags));
 }
 
-/*
- * When a Terminate is sent (RFC 5044 7.1.2 rule 4, RFC 5040 section 5.4). @flags: flags of the
- * engine before the call. @sent: expected result of kwarp_engine_terminate().
- */
+/* RFC 5044 7.1.2 rule 4, RFC 5040 section 5.4 */
 static const struct term_row {
 	const char *desc;
 	unsigned long flags;
@@ -388,10 +312,7 @@ static void test_terminate(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, test_bit(KWARP_E_TX_TERM, &t->e.flags), row->sent);
 }
 
-/*
- * Each posted send wakes the runner; a posted receive does that only after the end of the stream
- * (KWARP_E_DEAD), because then the runner has to flush it.
- */
+/* A posted receive wakes the runner only after the end of the stream, to be flushed. */
 static void test_posted(struct kunit *test)
 {
 	struct door_test *t = test->priv;
@@ -424,6 +345,87 @@ static void test_fail(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_engine_short(&t->e), kwarp_perr_short(KWARP_PERR_R_BOUNDS));
 }
 
+/*
+ * What is noted first stays, and is told in vendor_err if RFC 5040 has one code for it. A reset
+ * forgets it.
+ */
+static void test_refused(struct kunit *test)
+{
+	struct door_test *t = test->priv;
+	const struct kwarp_mr mr = {
+		.kind = KWARP_MR_USER, .stag = 0x1200, .va = 0x7000, .length = 32,
+		.access = IB_ACCESS_LOCAL_WRITE, .pd = t->e.mem.pd,
+	};
+	const struct kwarp_mr fast = {
+		.kind = KWARP_MR_FAST, .va = 0x7000, .length = 32, .pd = t->e.mem.pd,
+	};
+	const struct kwarp_asked asked = {
+		.op = KWARP_REFUSED_REQUEST, .stag = 0x1200, .addr = 0x7010, .len = 64,
+	};
+	const struct kwarp_refusal *r = &t->e.refused;
+
+	KUNIT_EXPECT_EQ(test, kwarp_engine_cause(&t->e), 0);
+	kwarp_refuse_access(&t->e, &asked, &mr, KWARP_WHY_BOUNDS, KWARP_PERR_LOCAL);
+	kwarp_engine_fail_local(&t->e, KWARP_WHY_CQ);
+	expect_log(test, "PROTO");
+	KUNIT_EXPECT_EQ(test, r->why, KWARP_WHY_BOUNDS);
+	KUNIT_EXPECT_TRUE(test, r->found && !r->hidden);
+	KUNIT_EXPECT_EQ(test, r->mr_va, 0x7000);
+	KUNIT_EXPECT_EQ(test, r->mr_len, 32);
+	KUNIT_EXPECT_EQ(test, kwarp_engine_short(&t->e), KWARP_VENDOR_BOUNDS);
+	kwarp_engine_reset(&t->e);
+	t->log[0] = 0;
+	KUNIT_EXPECT_EQ(test, kwarp_engine_cause(&t->e), 0);
+	KUNIT_EXPECT_EQ(test, kwarp_engine_short(&t->e), 0);
+	/* Addresses of the kernel's regions are not noted. */
+	kwarp_refuse_access(&t->e, &asked, &fast, KWARP_WHY_BOUNDS, KWARP_PERR_R_BOUNDS);
+	KUNIT_EXPECT_TRUE(test, r->hidden && !r->mr_va);
+	/* The peer gets a code for that, which is also in vendor_err. */
+	kwarp_engine_fail(&t->e, KWARP_PERR_R_BOUNDS, NULL, 0, NULL);
+	KUNIT_EXPECT_EQ(test, kwarp_engine_short(&t->e), kwarp_perr_short(KWARP_PERR_R_BOUNDS));
+}
+
+/* A key that was guessed may be that of another user's region: nothing of it is noted. */
+static void test_refused_others(struct kunit *test)
+{
+	struct door_test *t = test->priv;
+	struct ib_pd own = { }, srq = { }, others = { };
+	const struct kwarp_mem_stream shared = { .pd = &srq };
+	const struct kwarp_asked asked = { .op = KWARP_REFUSED_REQUEST, .stag = 0x1200 };
+	struct kwarp_mr mr = {
+		.kind = KWARP_MR_USER, .stag = 0x1201, .va = 0x7000, .length = 32, .pd = &others,
+		.access = IB_ACCESS_LOCAL_WRITE,
+	};
+	struct kwarp_refusal *r = &t->e.refused;
+
+	t->e.mem.pd = &own;
+	t->e.recv_mem = &shared;
+	kwarp_refuse_access(&t->e, &asked, &mr, KWARP_WHY_STAG, KWARP_PERR_LOCAL);
+	KUNIT_EXPECT_EQ(test, r->why, KWARP_WHY_STAG);
+	KUNIT_EXPECT_FALSE(test, r->found);
+	KUNIT_EXPECT_TRUE(test, !r->mr_va && !r->mr_len && !r->mr_access && !r->mr_stag);
+	/* Receives of an SRQ have its domain. */
+	for (mr.pd = &srq; mr.pd; mr.pd = mr.pd == &srq ? &own : NULL) {
+		kwarp_engine_reset(&t->e);
+		t->log[0] = 0;
+		kwarp_refuse_access(&t->e, &asked, &mr, KWARP_WHY_STAG, KWARP_PERR_LOCAL);
+		KUNIT_EXPECT_TRUE(test, r->found);
+		KUNIT_EXPECT_EQ(test, r->mr_va, 0x7000);
+	}
+}
+
+/* The peer's Terminate 0/0/00 is told from a close. */
+static void test_peer_local(struct kunit *test)
+{
+	struct door_test *t = test->priv;
+
+	KUNIT_EXPECT_EQ(test, kwarp_engine_short(&t->e), 0);
+	set_bit(KWARP_E_TERM_SEEN, &t->e.flags);
+	KUNIT_EXPECT_EQ(test, kwarp_engine_short(&t->e), KWARP_VENDOR_PEER);
+	t->e.peer_term = (struct kwarp_term) { .layer = 1, .etype = 2, .code = 2 };
+	KUNIT_EXPECT_EQ(test, kwarp_engine_short(&t->e), 0x1202);
+}
+
 /* A lost connection is reported, and no Terminate is prepared, since none can be sent. */
 static void test_lost(struct kunit *test)
 {
@@ -438,8 +440,9 @@ static void test_end(struct kunit *test)
 {
 	struct door_test *t = test->priv;
 
+	schedule_delayed_work(&t->e.tx.work, MAX_JIFFY_OFFSET);
 	kwarp_engine_cancel(&t->e);
-	expect_log(test, "work");
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&t->e.tx.work));
 	kwarp_engine_unwire(&t->e);
 	expect_log(test, "windows forget forget-recv settle settle-recv");
 }
@@ -452,6 +455,9 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE_PARAM(test_terminate, term_gen_params),
 	KUNIT_CASE(test_posted),
 	KUNIT_CASE(test_fail),
+	KUNIT_CASE(test_refused),
+	KUNIT_CASE(test_refused_others),
+	KUNIT_CASE(test_peer_local),
 	KUNIT_CASE(test_lost),
 	KUNIT_CASE(test_end),
 	{ }

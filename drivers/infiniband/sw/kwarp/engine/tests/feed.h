@@ -10,27 +10,34 @@
 
 #include "../engine.h"
 
-/**
- * struct feed_sink - callbacks of the suite
- * @payload: called for octets of payload
- * @fpdu: called at the end of a valid FPDU
- */
 struct feed_sink {
 	void (*payload)(struct kwarp_engine *e, const u8 *piece, u32 n);
 	void (*fpdu)(struct kwarp_engine *e);
 };
 
-static void feed(struct kwarp_engine *e, const u8 *data, size_t len,
-		 const struct feed_sink *sink)
+/* Instead of kwarp_rx_accept_series(): each FPDU goes through the parser. */
+static size_t accept_none(struct kwarp_engine *e, const u8 *data, size_t len)
+{
+	return 0;
+}
+
+/* After the header of this FPDU, from 1, its segment waits for a receive; 0: none waits. */
+static u32 feed_parks_at;
+
+/* Return: octets left after that. */
+static size_t feed(struct kwarp_engine *e, const u8 *data, size_t len,
+		   const struct feed_sink *sink)
 {
 	enum kwarp_fpdu_event ev;
 	const u8 *piece;
 	u32 n;
 
-	while (!test_bit(KWARP_E_RX_STOP, &e->flags)) {
+	while (!kwarp_rx_halted(e)) {
 		ev = kwarp_fpdu_rx_next(&e->rx.fpdu, &data, &len, &piece, &n);
 		if (ev == KWARP_FPDU_MORE)
-			return;
+			return 0;
+		if (ev == KWARP_FPDU_HDR && feed_parks_at && !--feed_parks_at)
+			set_bit(KWARP_E_RX_PARKED, &e->flags);
 		if (ev == KWARP_FPDU_DATA || ev == KWARP_FPDU_DATA_END)
 			sink->payload(e, piece, n);
 		if (ev == KWARP_FPDU_END || ev == KWARP_FPDU_DATA_END)
@@ -40,12 +47,13 @@ static void feed(struct kwarp_engine *e, const u8 *data, size_t len,
 			set_bit(KWARP_E_RX_STOP, &e->flags);
 		}
 	}
+	return kwarp_rx_stopped(e) ? 0 : len;
 }
 
 static u32 feed_skb(struct kwarp_engine *e, const struct sk_buff *skb, u32 offset, u32 len,
 		    const struct feed_sink *sink)
 {
-	u32 n = kwarp_fpdu_rx_payload(&e->rx.fpdu, len), done, k;
+	u32 n = kwarp_rx_halted(e) ? 0 : kwarp_fpdu_rx_payload(&e->rx.fpdu, len), done, k;
 	u8 octets[256];
 
 	for (done = 0; done < n; done += k) {

@@ -13,7 +13,6 @@ static inline void test_sq_free(void *sq)
 	kwarp_ring_fini(&((struct kwarp_sq *)sq)->ring);
 }
 
-/* Set up the send queue of a program; its requests complete in @cq. */
 static inline void test_sq_init(struct kunit *test, struct kwarp_sq *sq, struct test_cq *cq,
 				struct ib_qp *qp, u32 entries, u32 inl)
 {

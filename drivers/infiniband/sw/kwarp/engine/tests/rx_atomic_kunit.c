@@ -2,61 +2,54 @@
 /*
  * Tests of the receive side: Atomic Requests and Responses of the peer (RFC 7306), and which of our
  * outstanding requests fails when the peer sends a Terminate.
- *
- * Numbers such as 7306-5.2.1-4 name requirements of RFCs, see Documentation/conformance.
  */
-#include "rx_rfc7306_fixture.h"
+#include "rx_fixture.h"
 
-static void feed_atomic(struct ext_test *t, const struct kwarp_atomic_req *req)
+static void feed_atomic(struct rx_test *t, const struct kwarp_atomic_req *req)
 {
 	u8 h[KWARP_ATOMIC_REQ_LEN];
 
 	kwarp_atomic_req_encode(h, req);
-	ext_rx_feed_untagged(t, 0x41, 10, 1, h, sizeof(h));
+	rx_feed_untagged(&t->a, 0x41, 10, 0, 1, h, sizeof(h));
 }
 
-static void feed_answer(struct ext_test *t, u32 id, u64 value)
+static void feed_answer(struct rx_test *t, u32 id, u64 value)
 {
 	const struct kwarp_atomic_resp resp = { .id = id, .value = value };
 	u8 h[KWARP_ATOMIC_RESP_LEN];
 
 	kwarp_atomic_resp_encode(h, &resp);
-	ext_rx_feed_untagged(t, 0x41, 11, 3, h, sizeof(h));
+	rx_feed_untagged(&t->a, 0x41, 11, 0, 3, h, sizeof(h));
 }
 
 /* ----------------------------------------------------------- Atomic Request */
 
-/*
- * Address of the second word of @words, 8 octets each: the region begins at the second octet of the
- * first word.
- */
+/* The region begins at the second octet of the first word. */
 #define WORD_1	(VA + 7)
 
-/*
- * An Atomic Request is queued until its answer is due; it causes no completion, and is not carried
- * out yet (7306-5.2.1-4, -10, -11, -14).
- */
+/* 7306-5.2.1-4, -10, -11, -14: the request is not carried out yet, and causes no completion. */
 static void test_request(struct kunit *test)
 {
 	const struct kwarp_atomic_req req = {
 		.op = KWARP_ATOMIC_CMP_SWAP, .id = 0xfeedf00d, .stag = STAG, .to = WORD_1,
 		.data = 1, .mask = 2, .compare = 3, .compare_mask = 4,
 	};
-	struct ext_test *t = test->priv;
+	struct rx_test *t = test->priv;
 	u32 i;
 
 	for (i = 0; i < DEPTH; i++)
 		feed_atomic(t, &req);
-	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_NONE);
-	KUNIT_EXPECT_TRUE(test, kwarp_readq_full(&t->e.iread));
-	KUNIT_EXPECT_TRUE(test, kwarp_iread_head(&t->e.iread)->atomic);
-	KUNIT_EXPECT_MEMEQ(test, &kwarp_iread_head(&t->e.iread)->req, &req, sizeof(req));
-	KUNIT_EXPECT_EQ(test, kwarp_iread_head(&t->e.iread)->raw_ddp[1], 0x4a);
+	KUNIT_EXPECT_EQ(test, t->a.e.perr, KWARP_PERR_NONE);
+	KUNIT_EXPECT_TRUE(test, kwarp_readq_full(&t->a.e.iread));
+	KUNIT_EXPECT_TRUE(test, kwarp_iread_head(&t->a.e.iread)->atomic);
+	KUNIT_EXPECT_MEMEQ(test, &kwarp_iread_head(&t->a.e.iread)->req, &req,
+			   offsetofend(struct kwarp_atomic_req, op));
+	KUNIT_EXPECT_EQ(test, kwarp_iread_head(&t->a.e.iread)->raw[1], 0x4a);
 	KUNIT_EXPECT_EQ(test, t->words[1], 0);
 	test_cq_none(test, t->cq);
 	/* The queue is full, so there is no buffer for another request (7306-5.2.1-9). */
 	feed_atomic(t, &req);
-	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_DDP_U_NOBUF);
+	KUNIT_EXPECT_EQ(test, t->a.e.perr, KWARP_PERR_DDP_U_NOBUF);
 }
 
 static const struct req_error {
@@ -93,113 +86,126 @@ static const struct req_error {
 KUNIT_ARRAY_PARAM_DESC(req_error, req_errors, desc);
 
 /*
- * A wrong Atomic Request ends the stream with the error that the RFC names (@err). It is not queued
- * and not carried out, and the Terminate has no Read Request header (7306-8.2-4 to -6, 7306-5.1.1-2
- * to -5, 7306-5.1.2-4 to -8, 7306-5.2.1-6, -12, 7306-8.1-2).
+ * 7306-8.2-4 to -6, 7306-5.1.1-2 to -5, 7306-5.1.2-4 to -8, 7306-5.2.1-6, -12, 7306-8.1-2: a wrong
+ * request is not queued and not carried out, and the Terminate has no Read Request header.
  */
 static void test_request_error(struct kunit *test)
 {
 	const struct req_error *c = test->param_value;
-	struct ext_test *t = test->priv;
+	struct rx_test *t = test->priv;
 	const struct kwarp_atomic_req req = {
 		.op = c->op, .stag = c->stag, .to = c->to, .data = 1, .mask = c->op ? U64_MAX : 0,
 		.compare_mask = U64_MAX,
 	};
 
-	t->e.access &= c->qp_access;
+	t->a.e.access &= c->qp_access;
 	t->mr.access &= c->access;
 	if (c->other_pd)
 		t->mr.pd = &t->other_pd;
 	feed_atomic(t, &req);
-	KUNIT_EXPECT_EQ(test, t->e.perr, c->err);
-	KUNIT_EXPECT_FALSE(test, t->rreq);
-	KUNIT_EXPECT_EQ(test, kwarp_readq_empty(&t->e.iread), c->err != KWARP_PERR_NONE);
+	KUNIT_EXPECT_EQ(test, t->a.e.perr, c->err);
+	KUNIT_EXPECT_FALSE(test, t->a.rreq);
+	KUNIT_EXPECT_EQ(test, kwarp_readq_empty(&t->a.e.iread), c->err != KWARP_PERR_NONE);
 	KUNIT_EXPECT_NULL(test, memchr_inv(t->words, 0, sizeof(t->words)));
 }
 
 /* ---------------------------------------------------------- Atomic Response */
 
-/*
- * Each Atomic Response is placed in the buffer of its request, at any address, and completes the
- * request; requests complete in order (7306-5-6, 7306-5.2.2-6).
- */
+/* 7306-5-6, 7306-5.2.2-6: placed at any address; requests complete in order. */
 static void test_response(struct kunit *test)
 {
 	static const u64 value = 0x0102030405060708;
-	struct ext_test *t = test->priv;
+	struct rx_test *t = test->priv;
 
-	ext_rx_ask(t, true, VA + 2);
-	ext_rx_ask(t, false, VA + 30);
-	ext_rx_ask(t, true, VA + 11);
+	rx_ask(t, true, VA + 2);
+	rx_ask(t, false, VA + 30);
+	rx_ask(t, true, VA + 11);
 	feed_answer(t, 1, value);
 	test_cq_expect(test, t->cq, 100, KWARP_WR_FETCH_ADD, KWARP_WC_SUCCESS);
 	test_cq_none(test, t->cq);
-	ext_rx_feed_tagged(t, 2, true, VA + 30, 8);
+	rx_feed_tagged(&t->a, 2, true, VA + 30, 8);
 	feed_answer(t, 3, ~value);
-	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_NONE);
+	KUNIT_EXPECT_EQ(test, t->a.e.perr, KWARP_PERR_NONE);
 	test_cq_expect(test, t->cq, 101, KWARP_WR_READ, KWARP_WC_SUCCESS);
 	test_cq_expect(test, t->cq, 102, KWARP_WR_FETCH_ADD, KWARP_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, get_unaligned((u64 *)(t->chunk + 3)), value);
 	KUNIT_EXPECT_EQ(test, get_unaligned((u64 *)(t->chunk + 12)), ~value);
-	KUNIT_EXPECT_TRUE(test, kwarp_readq_empty(&t->e.oread));
+	KUNIT_EXPECT_TRUE(test, kwarp_readq_empty(&t->a.e.oread));
 }
 
 /* An Atomic Response with the ID of another request is an error (7306-5.2.2-7). */
 static void test_response_wrong_id(struct kunit *test)
 {
-	struct ext_test *t = test->priv;
+	struct rx_test *t = test->priv;
 
-	ext_rx_ask(t, true, VA);
+	rx_ask(t, true, VA);
 	feed_answer(t, 2, 7);
-	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_O_STREAM);
+	KUNIT_EXPECT_EQ(test, t->a.e.perr, KWARP_PERR_O_STREAM);
 	KUNIT_EXPECT_NULL(test, memchr_inv(t->words, 0, sizeof(t->words)));
 	test_cq_none(test, t->cq);
 }
 
 static void test_response_unasked(struct kunit *test)
 {
-	struct ext_test *t = test->priv;
+	struct rx_test *t = test->priv;
 
 	feed_answer(t, 1, 7);
-	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_DDP_U_NOBUF);
+	KUNIT_EXPECT_EQ(test, t->a.e.perr, KWARP_PERR_DDP_U_NOBUF);
 }
 
 /* An Atomic Response is an error while an earlier Read is outstanding (7306-7-9). */
 static void test_response_for_read(struct kunit *test)
 {
-	struct ext_test *t = test->priv;
+	struct rx_test *t = test->priv;
 
-	ext_rx_ask(t, false, VA);
-	ext_rx_ask(t, true, VA);
+	rx_ask(t, false, VA);
+	rx_ask(t, true, VA);
 	feed_answer(t, 2, 7);
-	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_DDP_U_NOBUF);
+	KUNIT_EXPECT_EQ(test, t->a.e.perr, KWARP_PERR_DDP_U_NOBUF);
 	KUNIT_EXPECT_NULL(test, memchr_inv(t->words, 0, sizeof(t->words)));
 }
 
 /* A Read Response is an error while an earlier atomic operation is outstanding (7306-7-5). */
 static void test_read_for_response(struct kunit *test)
 {
-	struct ext_test *t = test->priv;
+	struct rx_test *t = test->priv;
 
-	ext_rx_ask(t, true, VA);
-	ext_rx_feed_tagged(t, 2, true, VA, 0);
-	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_O_OPCODE);
+	rx_ask(t, true, VA);
+	rx_feed_tagged(&t->a, 2, true, VA, 0);
+	KUNIT_EXPECT_EQ(test, t->a.e.perr, KWARP_PERR_O_OPCODE);
 }
 
-/*
- * The sink, the buffer of the request, was deregistered before the response came: the request fails
- * with a protection error.
- */
+/* The sink, the buffer of the request, was deregistered before the response came. */
 static void test_response_no_sink(struct kunit *test)
 {
-	struct ext_test *t = test->priv;
+	struct rx_test *t = test->priv;
 
-	ext_rx_ask(t, true, VA);
+	rx_ask(t, true, VA);
 	t->mr.valid = false;
 	feed_answer(t, 1, 7);
-	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_LOCAL);
+	KUNIT_EXPECT_EQ(test, t->a.e.perr, KWARP_PERR_LOCAL);
 	kwarp_sq_flush(&t->sq, TEST_FLUSH_CODE);
 	test_cq_expect(test, t->cq, 100, KWARP_WR_FETCH_ADD, KWARP_WC_LOC_PROT_ERR);
+}
+
+/* A Read has held up more requests than complete here: the runner has to complete the rest. */
+static void test_response_many(struct kunit *test)
+{
+	struct kwarp_wqe wqe = { .rule = kwarp_wr_rule(KWARP_WR_SEND) };
+	struct rx_test *t = test->priv;
+	const u32 n = 2048;
+	u32 i;
+
+	test_sq_free(&t->sq);
+	KUNIT_ASSERT_EQ(test, kwarp_sq_init(&t->sq, n, kwarp_sqe_stride(1, 0)), 0);
+	rx_ask(t, false, VA);
+	for (i = 1; i < n; i++)
+		kwarp_sq_take(&t->sq, &wqe);
+	kwarp_sq_sent(&t->sq, n);
+	rx_feed_tagged(&t->a, 2, true, VA, 8);
+	test_cq_expect(test, t->cq, 100, KWARP_WR_READ, KWARP_WC_SUCCESS);
+	KUNIT_EXPECT_LT(test, t->sq.ring.hdr->cons, n);
+	KUNIT_EXPECT_TRUE(test, t->a.kick);
 }
 
 /* ---------------------------------------------------------------- Terminate */
@@ -235,7 +241,7 @@ KUNIT_ARRAY_PARAM_DESC(blame, blames, desc);
 static void test_blame(struct kunit *test)
 {
 	const struct blame *c = test->param_value;
-	struct ext_test *t = test->priv;
+	struct rx_test *t = test->priv;
 	struct kwarp_term term = {
 		.layer = c->layer, .etype = c->etype, .code = 1, .seg_len_valid = true,
 		.has_ddp = true, .has_rdmap = c->rreq, .seg_len = 70, .ddp_hdr_len = 18,
@@ -248,8 +254,8 @@ static void test_blame(struct kunit *test)
 	put_unaligned_be32(c->qn, term.ddp_hdr + 6);
 	put_unaligned_be32(c->msn, term.ddp_hdr + 10);
 	for (i = 0; i < 3; i++)
-		ext_rx_ask(t, i != 1, VA);
-	ext_rx_feed_untagged(t, 0x41, 7, 2, h, kwarp_term_encode(h, &term));
+		rx_ask(t, i != 1, VA);
+	rx_feed_untagged(&t->a, 0x41, 7, 0, 2, h, kwarp_term_encode(h, &term));
 	kwarp_sq_flush(&t->sq, TEST_FLUSH_CODE);
 	for (i = 0; i < 3; i++)
 		test_cq_expect(test, t->cq, 100 + i, i == 1 ? KWARP_WR_READ : KWARP_WR_FETCH_ADD,
@@ -265,13 +271,15 @@ static struct kunit_case rx_atomic_cases[] = {
 	KUNIT_CASE(test_response_for_read),
 	KUNIT_CASE(test_read_for_response),
 	KUNIT_CASE(test_response_no_sink),
+	KUNIT_CASE(test_response_many),
 	KUNIT_CASE_PARAM(test_blame, blame_gen_params),
 	{}
 };
 
 static struct kunit_suite rx_atomic_suite = {
 	.name = "kwarp_rx_atomic",
-	.init = ext_rx_test_init,
+	.init = rx_rfc7306_test_init,
+	.exit = rx_test_exit,
 	.test_cases = rx_atomic_cases,
 };
 

@@ -1,41 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Fixture of the tests of the receive side. The code under test is included. Functions of this file
- * replace those of the regions, of the transmitter and of the layer above; the queues are the real
- * ones.
- */
+/* Fixture of the tests of the receive side. The queues are real. */
 #include "rx_fixture.h"
 
-#include "../rx/stream.c"
-#include "../rx/segment.c"
-static enum kwarp_perr watched_rx_place(struct kwarp_engine *e, const u8 *data, u32 len);
-#define kwarp_rx_place		watched_rx_place
-#include "../rx/series.c"
-#undef kwarp_rx_place
-#include "../rx/place.c"
-#include "../rx/answer.c"
-#include "../rx/receive.c"
+#include "../../kwarp.h"
+#include "../../tests/doors.h"
+#include "../../wq.h"
+#include "../fail.h"
 
-/*
- * rx_the_mr: the only region. rx_lookups: how often the region was looked up and found.
- * rx_references: references to the region.
- */
+/* rx_lookups: how often the region was looked up and found */
 struct kwarp_mr *rx_the_mr;
 u32 rx_lookups, rx_references;
 
-/* Number of segments to be placed until the region becomes invalid; 0: the region stays valid. */
-u32 rx_revoke_after;
-
-static enum kwarp_perr watched_rx_place(struct kwarp_engine *e, const u8 *data, u32 len)
-{
-	enum kwarp_perr ret = kwarp_rx_place(e, data, len);
-
-	if (rx_revoke_after && !--rx_revoke_after)
-		WRITE_ONCE(rx_the_mr->valid, false);
-	return ret;
-}
-
-struct kwarp_mr *kwarp_mr_lookup(struct kwarp_dev *kdev, u32 stag)
+static struct kwarp_mr *find_region(struct kwarp_dev *kdev, u32 stag)
 {
 	if (stag >> 8 != STAG >> 8 || !rx_the_mr)
 		return NULL;
@@ -44,12 +20,12 @@ struct kwarp_mr *kwarp_mr_lookup(struct kwarp_dev *kdev, u32 stag)
 	return rx_the_mr;
 }
 
-void kwarp_mr_put(struct kwarp_mr *mr)
+static void leave_region(struct kwarp_mr *mr)
 {
 	rx_references--;
 }
 
-void kwarp_engine_lost(struct kwarp_engine *e)
+static void note_lost(struct kwarp_engine *e)
 {
 	e->perr = KWARP_PERR_MPA_LOST;
 	set_bit(KWARP_E_RX_STOP, &e->flags);
@@ -60,13 +36,14 @@ static struct stream *to_stream(struct kwarp_engine *e)
 	return container_of(e, struct stream, e);
 }
 
-void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *raw,
-		       u16 seg_len, const u8 *rreq)
+static void note_failure(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *raw,
+			 u16 seg_len, const u8 *rreq)
 {
 	struct stream *s = to_stream(e);
 
 	e->perr = perr;
 	s->seg_len = seg_len;
+	s->rreq = rreq;
 	if (raw)
 		memcpy(s->raw, raw, sizeof(s->raw));
 	set_bit(KWARP_E_RX_STOP, &e->flags);
@@ -127,7 +104,6 @@ void rx_make_region(struct rx_test *t)
 	rx_the_mr = mr;
 }
 
-/* Post @n receives of no octets, with identifiers from @id on. */
 void rx_post(struct rx_test *t, u64 id, u32 n)
 {
 	struct kwarp_ring_hdr *hdr = t->rq.ring.hdr;
@@ -160,7 +136,55 @@ int rx_test_init(struct kunit *test)
 	t->mr.owner = t->a.e.mem.id;
 	rx_lookups = 0;
 	rx_references = 0;
+	kwarp_wq = system_wq;
+	kwarp_stub(test, kwarp_mr_lookup, find_region);
+	kwarp_stub(test, kwarp_mr_put, leave_region);
+	kwarp_stub(test, kwarp_engine_lost, note_lost);
+	kwarp_stub(test, kwarp_engine_fail, note_failure);
 	return 0;
+}
+
+/* The region's first octet has an odd address. Only the first stream is used. */
+int rx_rfc7306_test_init(struct kunit *test)
+{
+	int ret = rx_test_init(test);
+	struct rx_test *t = test->priv;
+	struct kwarp_engine *e = &t->a.e;
+
+	if (ret)
+		return ret;
+	t->chunk = (u8 *)t->words;
+	t->mr.kind = KWARP_MR_USER;
+	t->mr.access = IB_ACCESS_LOCAL_WRITE | KWARP_REMOTE_ACCESS;
+	t->mr.length = sizeof(t->words) - 2;
+	t->mr.shift = ilog2(sizeof(t->words));
+	t->mr.offset = 1;
+	t->sq.rfc7306 = true;
+	test_sq_init(test, &t->sq, t->cq, &t->a.qp, RECVS, 0);
+	e->sq = &t->sq;
+	e->more = KWARP_RDMAP_RFC7306;
+	e->sink_rights = IB_ACCESS_LOCAL_WRITE;
+	e->access = KWARP_REMOTE_ACCESS;
+	return 0;
+}
+
+/* Ask the peer, on the first stream. @to: address of the request's buffer in the region */
+void rx_ask(struct rx_test *t, bool atomic, u64 to)
+{
+	struct kwarp_wqe wqe = {
+		.e.id = 100 + t->sq.next,
+		.e.opcode = atomic ? KWARP_WR_FETCH_ADD : KWARP_WR_READ,
+		.e.flags = KWARP_WR_SIGNALED,
+		.len = 8,
+	};
+	struct kwarp_oread *r = kwarp_oread_tail(&t->a.e.oread);
+
+	wqe.rule = kwarp_wr_rule(wqe.e.opcode);
+	*r = (struct kwarp_oread) { .atomic = atomic, .stag = STAG, .to = to, .left = 8 };
+	r->sq_index = kwarp_sq_take(&t->sq, &wqe);
+	r->msn = r->sq_index + 1;
+	kwarp_readq_push(&t->a.e.oread);
+	kwarp_sq_sent(&t->sq, t->sq.next);
 }
 
 void rx_test_exit(struct kunit *test)
@@ -193,6 +217,15 @@ void rx_feed_untagged(struct stream *s, u8 ctrl, u8 opcode, u32 stag, u32 qn,
 	rx_feed(s, u, 18 + len);
 	if (ctrl & 0x40)
 		s->msn[qn]++;
+}
+
+void rx_feed_tagged(struct stream *s, u8 opcode, bool last, u64 to, u32 len)
+{
+	u8 u[14 + 32] = { last ? 0xc1 : 0x81, 0x40 | opcode };
+
+	put_unaligned_be32(STAG, u + 2);
+	put_unaligned_be64(to, u + 6);
+	rx_feed(s, u, 14 + len);
 }
 
 void rx_feed_send(struct stream *s, u8 opcode, u32 stag)

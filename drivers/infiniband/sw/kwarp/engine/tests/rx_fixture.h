@@ -8,14 +8,9 @@
 
 #include <kunit/test.h>
 
-#define kwarp_engine_fail	fake_engine_fail
-#define kwarp_engine_lost	fake_engine_lost
-#define kwarp_mr_lookup		fake_mr_lookup
-#define kwarp_mr_put		fake_mr_put
 #include "../rx/receive.h"
 #include "../rx/segment.h"
 #include "../rx/series.h"
-#include "../rx/stream.h"
 
 #include "../../proto/tests/emit.h"
 #include "queues.h"
@@ -27,16 +22,12 @@
 #define DEPTH		3
 #define OCTETS		5
 
-/**
- * struct stream - one stream and what it has reported
- * @e: engine
- * @qp: its QP
+/*
  * @msn: next MSN that its peer sends, for each queue
- * @limits: number of SRQ limit events
- * @event: last event reported
  * @kick: kwarp_rx_end_run() has returned true for the last receive run: something is to be sent
  * @raw: DDP header that was reported with the error of the stream
  * @seg_len: segment length that was reported with that error
+ * @rreq: a Read Request header was reported with that error
  */
 struct stream {
 	struct kwarp_engine e;
@@ -47,8 +38,11 @@ struct stream {
 	bool kick;
 	u8 raw[14];
 	u16 seg_len;
+	bool rreq;
+	u8 rest[16];	/* octets that the suite keeps */
 };
 
+/* @sq, @words: for tests of RFC 7306; @words has one more octet than the region at each end */
 struct rx_test {
 	struct stream a;
 	struct stream b;
@@ -59,21 +53,25 @@ struct rx_test {
 	struct ib_pd other_pd;
 	u8 *chunk;
 	u8 mem[MEM_LEN];
+	struct kwarp_sq sq;
+	u64 words[8];
 };
 
 #define WRITE_LEN	(14 + OCTETS)
 
 extern struct kwarp_mr *rx_the_mr;
 extern u32 rx_lookups, rx_references;
-extern u32 rx_revoke_after;
 
 void rx_make_region(struct rx_test *t);
 void rx_post(struct rx_test *t, u64 id, u32 n);
 int rx_test_init(struct kunit *test);
+int rx_rfc7306_test_init(struct kunit *test);
+void rx_ask(struct rx_test *t, bool atomic, u64 to);
 void rx_test_exit(struct kunit *test);
 void rx_feed(struct stream *s, const u8 *ulpdu, u32 len);
 void rx_feed_untagged(struct stream *s, u8 ctrl, u8 opcode, u32 stag, u32 qn,
 		      const u8 *payload, u32 len);
+void rx_feed_tagged(struct stream *s, u8 opcode, bool last, u64 to, u32 len);
 void rx_feed_send(struct stream *s, u8 opcode, u32 stag);
 void rx_make_write(u8 u[WRITE_LEN]);
 void rx_feed_write(struct stream *s);

@@ -1,34 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Tests of the receive side: Immediate Data messages of the peer (RFC 7306), which complete
- * receives.
- *
- * Numbers such as 7306-6.3-2 name requirements of RFCs, see Documentation/conformance.
- */
-#include "rx_rfc7306_fixture.h"
-
-/* Post @n receives of no octets, with identifiers from @id on. */
-static void post_recv(struct ext_test *t, u64 id, u32 n)
-{
-	struct kwarp_rqe *e;
-
-	for (; n; n--, id++, t->rq.ring.hdr->prod++) {
-		e = kwarp_ring_slot(&t->rq.ring, t->rq.ring.hdr->prod);
-		e->id = id;
-		e->num_sge = 0;
-	}
-}
+/* Tests of the receive side: Immediate Data messages of the peer (RFC 7306) */
+#include "rx_fixture.h"
 
 static const u8 imm[9] = { 0xde, 0xad, 0xbe, 0xef, 1, 2, 3, 4, 5 };
 
-static void feed_imm(struct ext_test *t)
+static void feed_imm(struct rx_test *t)
 {
-	ext_rx_feed_untagged(t, 0x41, 8, 0, imm, 8);
+	rx_feed_untagged(&t->a, 0x41, 8, 0, 0, imm, 8);
 }
 
 static void expect_imm(struct kunit *test, u64 id, u32 len, u32 flags)
 {
-	struct ext_test *t = test->priv;
+	struct rx_test *t = test->priv;
 	const struct kwarp_cqe *cqe = test_cq_pop(t->cq);
 
 	KUNIT_ASSERT_NOT_NULL(test, cqe);
@@ -36,25 +19,21 @@ static void expect_imm(struct kunit *test, u64 id, u32 len, u32 flags)
 	KUNIT_EXPECT_EQ(test, cqe->status, KWARP_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, cqe->opcode, KWARP_WC_RECV_IMM);
 	KUNIT_EXPECT_MEMEQ(test, (const u8 *)&cqe->imm, imm, 4);
-	KUNIT_EXPECT_EQ(test, cqe->inv_stag, 0);
 	KUNIT_EXPECT_EQ(test, cqe->byte_len, len);
-	KUNIT_EXPECT_EQ(test, cqe->flags, flags);
+	KUNIT_EXPECT_EQ(test, cqe->flags & KWARP_CQE_SOLICITED, flags);
 }
 
-/*
- * Each Immediate Data message and each Send completes one receive, in order (7306-6.3-2, -4,
- * 7306-6.1-2, 7306-7-2, 7306-D-4).
- */
+/* 7306-6.3-2, -4, 7306-6.1-2, 7306-7-2, 7306-D-4: each message completes one receive, in order. */
 static void test_imm(struct kunit *test)
 {
-	struct ext_test *t = test->priv;
+	struct rx_test *t = test->priv;
 
-	post_recv(t, 0, 4);
+	rx_post(t, 0, 4);
 	feed_imm(t);
-	ext_rx_feed_untagged(t, 0x41, 3, 0, NULL, 0);
-	ext_rx_feed_untagged(t, 0x41, 9, 0, imm, 8);
+	rx_feed_untagged(&t->a, 0x41, 3, 0, 0, NULL, 0);
+	rx_feed_untagged(&t->a, 0x41, 9, 0, 0, imm, 8);
 	feed_imm(t);
-	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_NONE);
+	KUNIT_EXPECT_EQ(test, t->a.e.perr, KWARP_PERR_NONE);
 	expect_imm(test, 0, 0, 0);
 	test_cq_expect(test, t->cq, 1, KWARP_WC_RECV, KWARP_WC_SUCCESS);
 	expect_imm(test, 2, 0, KWARP_CQE_SOLICITED);
@@ -62,42 +41,39 @@ static void test_imm(struct kunit *test)
 	test_cq_none(test, t->cq);
 }
 
-/*
- * In the completion of Immediate Data, byte_len is the length of the Write just before, over all of
- * its segments. It is 0 if the message just before was not a Write.
- */
+/* byte_len is the length of the Write just before, or 0 if the message before was not a Write. */
 static void test_imm_length(struct kunit *test)
 {
-	struct ext_test *t = test->priv;
+	struct rx_test *t = test->priv;
 
-	post_recv(t, 0, 7);
-	ext_rx_feed_tagged(t, 0, false, VA, 20);
-	ext_rx_feed_tagged(t, 0, false, VA, 20);
-	ext_rx_feed_tagged(t, 0, true, VA, 3);
+	rx_post(t, 0, 7);
+	rx_feed_tagged(&t->a, 0, false, VA, 20);
+	rx_feed_tagged(&t->a, 0, false, VA, 20);
+	rx_feed_tagged(&t->a, 0, true, VA, 3);
 	feed_imm(t);
 	expect_imm(test, 0, 43, 0);
 	feed_imm(t);
 	expect_imm(test, 1, 0, 0);
-	ext_rx_feed_tagged(t, 0, true, VA, 9);
-	ext_rx_feed_tagged(t, 0, true, VA, 5);
+	rx_feed_tagged(&t->a, 0, true, VA, 9);
+	rx_feed_tagged(&t->a, 0, true, VA, 5);
 	feed_imm(t);
 	expect_imm(test, 2, 5, 0);
-	ext_rx_feed_tagged(t, 0, true, VA, 5);
-	ext_rx_feed_tagged(t, 0, true, VA, 0);
+	rx_feed_tagged(&t->a, 0, true, VA, 5);
+	rx_feed_tagged(&t->a, 0, true, VA, 0);
 	feed_imm(t);
 	expect_imm(test, 3, 0, 0);
-	ext_rx_feed_tagged(t, 0, true, VA, 5);
-	ext_rx_feed_untagged(t, 0x41, 3, 0, NULL, 0);
+	rx_feed_tagged(&t->a, 0, true, VA, 5);
+	rx_feed_untagged(&t->a, 0x41, 3, 0, 0, NULL, 0);
 	feed_imm(t);
 	test_cq_expect(test, t->cq, 4, KWARP_WC_RECV, KWARP_WC_SUCCESS);
 	expect_imm(test, 5, 0, 0);
-	ext_rx_ask(t, false, VA);
-	ext_rx_feed_tagged(t, 0, true, VA, 5);
-	ext_rx_feed_tagged(t, 2, true, VA, 8);
+	rx_ask(t, false, VA);
+	rx_feed_tagged(&t->a, 0, true, VA, 5);
+	rx_feed_tagged(&t->a, 2, true, VA, 8);
 	feed_imm(t);
 	test_cq_expect(test, t->cq, 100, KWARP_WR_READ, KWARP_WC_SUCCESS);
 	expect_imm(test, 6, 0, 0);
-	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_NONE);
+	KUNIT_EXPECT_EQ(test, t->a.e.perr, KWARP_PERR_NONE);
 }
 
 /*
@@ -107,11 +83,11 @@ static void test_imm_length(struct kunit *test)
  */
 static void test_imm_kernel(struct kunit *test)
 {
-	struct ext_test *t = test->priv;
+	struct rx_test *t = test->priv;
 
 	t->sq.user = false;
-	post_recv(t, 0, 1);
-	ext_rx_feed_tagged(t, 0, true, VA, 20);
+	rx_post(t, 0, 1);
+	rx_feed_tagged(&t->a, 0, true, VA, 20);
 	feed_imm(t);
 	expect_imm(test, 0, 0, 0);
 }
@@ -136,23 +112,20 @@ static const struct imm_error {
 
 KUNIT_ARRAY_PARAM_DESC(imm_error, imm_errors, desc);
 
-/*
- * Wrong Immediate Data ends the stream with an error, and completes no receive (7306-6.1-3,
- * 7306-6.3-7, 7306-1.1-4).
- */
+/* 7306-6.1-3, 7306-6.3-7, 7306-1.1-4: no receive completes. */
 static void test_imm_error(struct kunit *test)
 {
 	const struct imm_error *c = test->param_value;
-	struct ext_test *t = test->priv;
+	struct rx_test *t = test->priv;
 
-	t->e.rfc7306 = !c->off;
-	post_recv(t, 1, c->recvs);
+	t->a.e.more = c->off ? 0 : KWARP_RDMAP_RFC7306;
+	rx_post(t, 1, c->recvs);
 	if (c->in_send)
-		ext_rx_feed_untagged(t, 0x01, 3, 0, NULL, 0);
-	ext_rx_feed_untagged(t, c->ctrl, 8, 0, imm, c->len);
-	KUNIT_EXPECT_EQ(test, t->e.perr, c->err);
+		rx_feed_untagged(&t->a, 0x01, 3, 0, 0, NULL, 0);
+	rx_feed_untagged(&t->a, c->ctrl, 8, 0, 0, imm, c->len);
+	KUNIT_EXPECT_EQ(test, t->a.e.perr, c->err);
 	test_cq_none(test, t->cq);
-	kwarp_rx_flush(&t->e);
+	kwarp_rx_flush(&t->a.e);
 	KUNIT_EXPECT_EQ(test, t->cq->cq.prod, c->flushed);
 }
 
@@ -166,7 +139,8 @@ static struct kunit_case rx_imm_cases[] = {
 
 static struct kunit_suite rx_imm_suite = {
 	.name = "kwarp_rx_imm",
-	.init = ext_rx_test_init,
+	.init = rx_rfc7306_test_init,
+	.exit = rx_test_exit,
 	.test_cases = rx_imm_cases,
 };
 

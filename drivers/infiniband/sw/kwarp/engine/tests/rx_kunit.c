@@ -2,9 +2,8 @@
 /*
  * Tests of the receive side with several streams: what they share, and how an error of one affects
  * the others; and the peer's Terminate.
- *
- * Numbers such as 5040-8.1.2-8 name requirements of RFCs, see Documentation/conformance.
  */
+#include "../../kwarp.h"
 #include "rx_fixture.h"
 
 /* ----------------------------------------------------------------- the peer */
@@ -22,9 +21,8 @@ static void feed_read(struct stream *s)
 /* ------------------------------------------------------------ what is shared */
 
 /*
- * Streams that share receives (an SRQ) can use them up. The stream whose message leaves fewer
- * receives than the SRQ limit reports the limit event, once (5040-8.1.2-8, 5041-8.3.2-6,
- * 5042-6.4.3.1-1).
+ * 5040-8.1.2-8, 5041-8.3.2-6, 5042-6.4.3.1-1: the stream whose message leaves fewer receives than
+ * the SRQ limit reports the limit event, once.
  */
 static void test_shared_receives(struct kunit *test)
 {
@@ -40,10 +38,7 @@ static void test_shared_receives(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->b.limits, 1);
 	rx_feed_send(&t->a, 3, 0);
 	KUNIT_EXPECT_EQ(test, t->a.limits + t->b.limits, 1);
-	/*
-	 * The next message of one stream finds no receive, so that stream fails. The other stream
-	 * is not affected.
-	 */
+	/* The next message finds no receive, so that stream fails; the other is not affected. */
 	rx_feed_send(&t->a, 3, 0);
 	KUNIT_EXPECT_EQ(test, t->a.e.perr, KWARP_PERR_DDP_U_NOBUF);
 	rx_post(t, 4, 1);
@@ -57,7 +52,6 @@ static void test_shared_receives(struct kunit *test)
 	test_cq_none(test, t->cq);
 }
 
-/* Post a receive of OCTETS octets in the region. */
 static void post_sge(struct rx_test *t, u64 id)
 {
 	struct kwarp_rqe *e = kwarp_ring_slot(&t->rq.ring, t->rq.ring.hdr->prod);
@@ -68,10 +62,7 @@ static void post_sge(struct rx_test *t, u64 id)
 	memcpy(e + 1, &sge, sizeof(sge));
 }
 
-/*
- * The regions of an SRQ's receives must belong to the SRQ's protection domain; the protection
- * domain of the QP that takes the receive does not matter.
- */
+/* The protection domain of the QP that takes the receive does not matter. */
 static void test_shared_domain(struct kunit *test)
 {
 	static const u8 data[OCTETS] = { 1, 2, 3, 4, 5 };
@@ -133,10 +124,7 @@ static void test_kicks(struct kunit *test)
 	KUNIT_EXPECT_FALSE_MSG(test, t->a.kick, "asked for once");
 }
 
-/*
- * If a peer sends more Read Requests than agreed, its stream fails; another stream can still have
- * its full number (5040-8.1.2-7, 5042-6.4.3.3-1).
- */
+/* 5040-8.1.2-7, 5042-6.4.3.3-1: another stream can still have its full number. */
 static void test_reads(struct kunit *test)
 {
 	struct rx_test *t = test->priv;
@@ -201,10 +189,7 @@ static void test_sink(struct kunit *test)
 
 /* ------------------------------------------------------- the peer's Terminate */
 
-/*
- * Cases of a Terminate of the peer. @reads: number of our Reads that are outstanding when the
- * Terminate arrives. @start: index of the first of these in the queue of outstanding Reads.
- */
+/* @start: index of the first outstanding Read in the queue of outstanding Reads */
 static const struct blame {
 	const char *desc;
 	u32 reads;
@@ -270,6 +255,27 @@ static void test_blame(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, e->sq->done[i].status, KWARP_WC_SUCCESS);
 }
 
+/* A fault ends the stream at a Read Request: the Terminate does not carry the one before. */
+static void test_fault(struct kunit *test)
+{
+	struct kwarp_fault_rule *rule = kzalloc(sizeof(*rule), GFP_KERNEL);
+	struct rx_test *t = test->priv;
+
+	KUNIT_ASSERT_NOT_NULL(test, rule);
+	*rule = (struct kwarp_fault_rule){
+		.kind = KWARP_FAULT_TERMINATE, .arg = KWARP_PERR_R_STAG, .skip = 1, .times = 1,
+		.percent = 100, .admin = true,
+	};
+	KUNIT_ASSERT_GT(test, kwarp_fault_add(rule), 0);
+	t->a.qp.device = &t->a.e.kdev->ibdev;
+	feed_read(&t->a);
+	KUNIT_EXPECT_EQ(test, t->a.e.perr, KWARP_PERR_NONE);
+	feed_read(&t->a);
+	kwarp_fault_exit();
+	KUNIT_EXPECT_EQ(test, t->a.e.perr, KWARP_PERR_R_STAG);
+	KUNIT_EXPECT_FALSE(test, t->a.rreq);
+}
+
 static struct kunit_case rx_cases[] = {
 	KUNIT_CASE(test_shared_receives),
 	KUNIT_CASE(test_shared_domain),
@@ -278,6 +284,7 @@ static struct kunit_case rx_cases[] = {
 	KUNIT_CASE(test_reads),
 	KUNIT_CASE_PARAM(test_sink, sink_gen_params),
 	KUNIT_CASE_PARAM(test_blame, blame_gen_params),
+	KUNIT_CASE(test_fault),
 	{}
 };
 

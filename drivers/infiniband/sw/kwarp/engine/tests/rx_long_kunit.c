@@ -47,7 +47,6 @@ static void test_heard(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, test_bit(KWARP_E_RX_STOP, &e->flags));
 }
 
-/* However often the peer announces, this end does so once. */
 static void test_heard_again(struct kunit *test)
 {
 	struct rx_test *t = test->priv;

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of the receive side: payload that is placed straight from an skb, without the parser
- * (kwarp_rx_feed_skb()). Receive run: in the driver one call of tcp_read_sock(), here the time
- * until kwarp_rx_end_run().
- *
- * Numbers such as 5041-7.1-13 name requirements of RFCs, see Documentation/conformance.
+ * (kwarp_rx_feed_skb()).
  */
 #include "rx_fixture.h"
 
@@ -14,14 +11,6 @@
 #define LEN	(TEST_SKB_PIECES * EACH)
 #define PAYLOAD	101			/* needs a pad */
 
-/**
- * struct message - a message of one segment, in an skb
- * @wire: its FPDU, and octets after it
- * @skb: the same octets
- * @at: where the payload begins
- * @end: where the payload ends
- * @len: octets of the FPDU
- */
 struct message {
 	u8 wire[LEN];
 	struct sk_buff *skb;
@@ -69,7 +58,6 @@ static struct message *new_untagged(struct kunit *test, u8 opcode, u32 qn, u32 p
 	return new_message(test, hdr, sizeof(hdr), payload);
 }
 
-/* Start stream a anew, with a region of this kind, and give it the header of the message. */
 static struct kwarp_engine *begin(struct kunit *test, const struct message *m,
 				  enum kwarp_mr_kind kind)
 {
@@ -88,13 +76,11 @@ static struct kwarp_engine *begin(struct kunit *test, const struct message *m,
 	return e;
 }
 
-/* Let octets of the skb from @from on be placed, @len at most. Return: octets used. */
 static u32 place(struct kwarp_engine *e, const struct message *m, u32 from, u32 len)
 {
 	return kwarp_rx_feed_skb(e, m->skb, from, len);
 }
 
-/* The first @n octets of the payload are in memory from octet @at on. */
 static void expect_placed(struct kunit *test, const struct message *m, u32 at, u32 from, u32 n)
 {
 	struct rx_test *t = test->priv;
@@ -103,7 +89,6 @@ static void expect_placed(struct kunit *test, const struct message *m, u32 at, u
 	memset(t->mem + at, 0, n);
 }
 
-/* Beside what expect_placed() has found nothing was changed. */
 static void expect_nothing_else(struct kunit *test)
 {
 	struct rx_test *t = test->priv;
@@ -123,10 +108,7 @@ static const struct kind_case {
 
 KUNIT_ARRAY_PARAM_DESC(kind, kinds, desc);
 
-/*
- * The payload of a Write is placed by two calls, divided at every octet, in one receive run or in
- * two. Octets after the payload are left to the parser.
- */
+/* Octets after the payload are left to the parser. */
 static void test_write(struct kunit *test)
 {
 	const struct kind_case *c = test->param_value;
@@ -156,10 +138,6 @@ static void test_write(struct kunit *test)
 	}
 }
 
-/*
- * Some payload is given to the parser, and some is placed from the skb, in turns: the octets are
- * placed in the right order.
- */
 static void test_turns(struct kunit *test)
 {
 	const struct kind_case *c = test->param_value;
@@ -203,10 +181,7 @@ static void post(struct rx_test *t, u64 id, u32 lkey)
 	sge[2].lkey = lkey;
 }
 
-/*
- * A Send is placed in a receive with three elements, one of them empty: the first octets, up to any
- * octet, by the parser or straight from the skb, and the rest from the skb.
- */
+/* The receive has three elements, one of them empty. */
 static void test_receive(struct kunit *test)
 {
 	struct message *m = new_untagged(test, KWARP_OP_SEND, KWARP_QN_SEND, PAYLOAD);
@@ -294,10 +269,7 @@ static const struct change {
 
 KUNIT_ARRAY_PARAM_DESC(change, changes, desc);
 
-/*
- * Something happens to the region when 10 octets have been placed (5041-7.1-13, 5040-8.1.1-6). If
- * the region is revoked, no further octet is placed, and the stream fails with the header.
- */
+/* 5041-7.1-13, 5040-8.1.1-6: if the region is revoked, no further octet is placed. */
 static void test_change(struct kunit *test)
 {
 	const struct change *c = test->param_value;
@@ -353,7 +325,6 @@ static void test_unreadable(struct kunit *test)
 
 /* -------------------------------------------------- octets for the parser only */
 
-/* Check that the stream takes nothing from the skb at octet @at, and is not changed. */
 static void expect_untouched(struct kunit *test, struct kwarp_engine *e, const struct message *m,
 			     u32 at)
 {

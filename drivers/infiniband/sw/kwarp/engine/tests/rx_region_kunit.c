@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of the receive side: a segment that arrives in two pieces, and whose region is removed
- * between them; and Send with Invalidate. Receive run: in the driver one call of tcp_read_sock(),
- * here the time until kwarp_rx_end_run().
- *
- * Numbers such as 5041-7.1-13 name requirements of RFCs, see Documentation/conformance.
+ * between them; and Send with Invalidate.
  */
 #include "rx_fixture.h"
 
@@ -50,9 +47,6 @@ KUNIT_ARRAY_PARAM_DESC(gap, gaps, desc);
 
 #define PAYLOAD_AT	16	/* octets of length field and header before the payload */
 
-/*
- * How many octets of a Write are expected in memory if it arrives in two pieces, divided at @cut?
- */
 static u32 placed(const struct gap *c, u32 cut)
 {
 	if (!c->refused || cut >= PAYLOAD_AT + OCTETS)
@@ -72,9 +66,8 @@ static void feed_in_two(struct rx_test *t, const struct gap *c, const u8 *wire, 
 }
 
 /*
- * A Write arrives in two pieces, and something happens to its region between them (5041-7.1-13,
- * 5040-8.1.1-6). If the region is revoked (@refused), only the payload that arrived before is
- * placed, and the stream fails.
+ * 5041-7.1-13, 5040-8.1.1-6: if the region is revoked (@refused), only the payload that arrived
+ * before is placed, and the stream fails.
  */
 static void test_gap(struct kunit *test)
 {
@@ -94,6 +87,7 @@ static void test_gap(struct kunit *test)
 		kwarp_rx_init(&t->a.e, false, false);
 		t->a.e.flags = BIT(KWARP_E_TX_OPEN);
 		t->a.e.perr = KWARP_PERR_NONE;
+		t->a.e.refused.why = KWARP_WHY_NONE;
 		memset(t->mem, 0, OCTETS);
 		memset(want, 0, sizeof(want));
 		memset(want, 0x3c, n);
@@ -108,14 +102,14 @@ static void test_gap(struct kunit *test)
 		KUNIT_EXPECT_MEMEQ(test, t->mem, want, sizeof(want));
 		KUNIT_EXPECT_EQ(test, t->a.e.perr,
 				n < OCTETS ? KWARP_PERR_DDP_T_STAG : KWARP_PERR_NONE);
+		KUNIT_EXPECT_EQ(test, t->a.e.refused.why != KWARP_WHY_NONE, n < OCTETS);
 		KUNIT_EXPECT_EQ(test, rx_references, 0);
 	}
 }
 
 /*
- * Within a receive run a region is looked up once for all its segments. A segment with another STag
- * causes another look-up; here that STag names no region, and such a look-up is not counted in
- * @rx_lookups.
+ * A segment with another STag causes another look-up; here that STag names no region, and such a
+ * look-up is not counted in @rx_lookups.
  */
 static void test_lookups(struct kunit *test)
 {
@@ -139,10 +133,7 @@ static void test_lookups(struct kunit *test)
 
 /* ------------------------------------------------------ Send with Invalidate */
 
-/*
- * A Send with Invalidate invalidates the region when the last segment of the Send has arrived, not
- * before. After that no stream can access the region (5040-5.3-17, -18).
- */
+/* 5040-5.3-17, -18: the region becomes invalid when the last segment has arrived, not before. */
 static void test_invalidate(struct kunit *test)
 {
 	struct rx_test *t = test->priv;
@@ -195,10 +186,7 @@ static const struct refusal {
 
 KUNIT_ARRAY_PARAM_DESC(refusal, refusals, desc);
 
-/*
- * A Send with Invalidate fails if its STag is not valid, or may not be invalidated by this stream
- * (5040-5.3-17, -19; 5040-7.2-4, -5). The region stays valid.
- */
+/* 5040-5.3-17, -19; 5040-7.2-4, -5: the region stays valid. */
 static void test_invalidate_refused(struct kunit *test)
 {
 	const struct refusal *c = test->param_value;

@@ -2,17 +2,14 @@
 /*
  * Tests of the receive side (rx/skb.c): the same stream arrives in skbs that are divided at every
  * octet and have every shape.
- *
- * Numbers such as 5044-6-6 name requirements of RFCs, see Documentation/conformance.
  */
 #include "skb_fixture.h"
 
 /* ------------------------------------------------------------- expectations */
 
 /*
- * Check a stream with CRCs: the parser must have reported every complete FPDU, and no octet of an
- * incomplete one (5044-6-6). rx.want must be the length of the incomplete FPDU, KWARP_FPDU_MIN
- * while that length is unknown, or 0 if no FPDU is incomplete.
+ * Check a stream with CRCs (5044-6-6). rx.want must be the length of the incomplete FPDU,
+ * KWARP_FPDU_MIN while that length is unknown, or 0 if no FPDU is incomplete.
  */
 static void expect_whole(struct skb_test *t)
 {
@@ -36,10 +33,7 @@ static void expect_whole(struct skb_test *t)
 
 /* -------------------------------------------------------------------- tests */
 
-/*
- * The stream arrives in two skbs, divided at every octet, of every shape. It is read after each
- * skb, or when both have arrived: in all cases every FPDU is reported.
- */
+/* The stream is read after each skb, or when both have arrived. */
 static void test_cut(struct kunit *test)
 {
 	const struct way *w = test->param_value;
@@ -63,7 +57,61 @@ static void test_cut(struct kunit *test)
 	}
 }
 
-/* The stream arrives in three skbs of different shapes: every FPDU is reported. */
+/* A segment waits for a receive: nothing after its header is parsed, and nothing is lost. */
+static void test_parked(struct kunit *test)
+{
+	const struct way *w = test->param_value;
+	struct skb_test *t = test->priv;
+	u32 cut, how, k;
+
+	skb_make_stream(t, w->lens, w->markers, w->off);
+	for (k = 1; k <= t->fpdus; k++) {
+		for (cut = 0; cut <= t->len; cut += 7) {
+			how = cut % SHAPES;
+			skb_begin_way(t, w);
+			skb_park_at(k);
+			t->no_receive = true;
+			skb_arrive(t, cut, how);
+			skb_read_all(t);
+			skb_arrive(t, t->len - cut, how);
+			if (!kwarp_rx_parked(&t->e))
+				skb_read_all(t);
+			KUNIT_ASSERT_TRUE(test, kwarp_rx_parked(&t->e));
+			KUNIT_ASSERT_EQ(test, t->done, k - 1);
+			KUNIT_ASSERT_FALSE(test, kwarp_rx_resume(&t->e));
+			skb_read_all(t);
+			KUNIT_ASSERT_EQ(test, t->done, k - 1);
+			t->no_receive = false;
+			KUNIT_ASSERT_TRUE(test, kwarp_rx_resume(&t->e));
+			skb_read_all(t);
+			skb_expect_all(t);
+		}
+	}
+}
+
+/* The FPDU of the segment is in the stash. */
+static void test_parked_stash(struct kunit *test)
+{
+	const struct way *w = test->param_value;
+	struct skb_test *t = test->priv;
+
+	skb_begin_way(t, w);
+	KUNIT_ASSERT_TRUE(test, kwarp_rx_make_stash(&t->e));
+	skb_park_at(1);
+	t->no_receive = true;
+	skb_arrive(t, t->len, FRAGS);
+	skb_read_all(t);
+	KUNIT_ASSERT_TRUE(test, kwarp_rx_parked(&t->e));
+	kwarp_rx_free_stash(&t->e);
+	KUNIT_ASSERT_NOT_NULL(test, t->e.rx.stash.buf);
+	KUNIT_ASSERT_EQ(test, t->done, 0);
+	t->no_receive = false;
+	KUNIT_ASSERT_TRUE(test, kwarp_rx_resume(&t->e));
+	KUNIT_ASSERT_EQ(test, t->done, 1);
+	skb_read_all(t);
+	skb_expect_all(t);
+}
+
 static void test_cut_twice(struct kunit *test)
 {
 	const struct way *w = test->param_value;
@@ -85,10 +133,7 @@ static void test_cut_twice(struct kunit *test)
 	}
 }
 
-/*
- * The stream arrives one octet at a time: every FPDU is reported, and with CRCs no octet of an FPDU
- * is used before the FPDU is complete.
- */
+/* With CRCs no octet of an FPDU is used before the FPDU is complete. */
 static void test_octets(struct kunit *test)
 {
 	const struct way *w = test->param_value;
@@ -104,10 +149,7 @@ static void test_octets(struct kunit *test)
 	skb_expect_all(t);
 }
 
-/*
- * TCP lets the engine read only @may octets, as it does before urgent data: no octet after these is
- * read, although all octets are in the receive queue.
- */
+/* TCP lets the engine read only @may octets, as it does before urgent data. */
 static void test_may(struct kunit *test)
 {
 	const struct way *w = test->param_value;
@@ -132,10 +174,7 @@ static void test_may(struct kunit *test)
 	}
 }
 
-/*
- * One octet of the stream is damaged: neither the FPDU with that octet nor a later one is reported
- * (5044-6-1, 5044-4.4-20).
- */
+/* 5044-6-1, 5044-4.4-20: neither the FPDU with the damaged octet nor a later one is reported. */
 static void test_damage(struct kunit *test)
 {
 	const struct way *w = test->param_value;
@@ -152,10 +191,7 @@ static void test_damage(struct kunit *test)
 			skb_read_all(t);
 			skb_arrive(t, t->len - t->len / 2, shape);
 			skb_read_all(t);
-			/*
-			 * With a damaged length field the parser may wait for more octets, or find
-			 * a wrong CRC.
-			 */
+			/* The parser may wait for more octets, or find a wrong CRC. */
 			KUNIT_ASSERT_LE(test, t->done, n);
 			KUNIT_ASSERT_LE(test, t->out_len, n ? t->payload_ends[n - 1] : 0);
 			if (t->e.perr)
@@ -166,10 +202,7 @@ static void test_damage(struct kunit *test)
 	}
 }
 
-/*
- * If an FPDU lies in many pieces of memory, its payload is not given to the parser piece by piece,
- * unless the stream has markers. If it is in one piece, all of it goes to the parser.
- */
+/* The payload is not given to the parser piece by piece, unless the stream has markers. */
 static void test_straight(struct kunit *test)
 {
 	const struct way *w = test->param_value;
@@ -218,6 +251,8 @@ static void test_any(struct kunit *test)
 }
 
 static struct kunit_case rx_skb_cases[] = {
+	KUNIT_CASE_PARAM(test_parked, way_gen_params),
+	KUNIT_CASE_PARAM(test_parked_stash, crc_way_gen_params),
 	KUNIT_CASE_PARAM(test_cut, way_gen_params),
 	KUNIT_CASE_PARAM(test_cut_twice, way_gen_params),
 	KUNIT_CASE_PARAM(test_octets, way_gen_params),

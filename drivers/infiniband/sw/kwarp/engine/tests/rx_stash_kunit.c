@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of the receive side (rx/skb.c, rx/stash.c): octets that TCP cannot keep until their FPDU is
- * complete, and skbs that cannot be read. Stash: buffer for an FPDU that TCP cannot keep until the
- * FPDU is complete; the memory of the stash is charged to the socket.
- *
- * Numbers such as 5041-7.1-22 name requirements of RFCs, see Documentation/conformance.
+ * complete, and skbs that cannot be read.
  */
 #include "skb_fixture.h"
 
-/*
- * TCP has no more room after any number of octets (@cut): the incomplete FPDU is copied to the
- * stash, and every FPDU is reported when the rest has arrived.
- */
+/* TCP has no more room after any number of octets (@cut). */
 static void test_stash(struct kunit *test)
 {
 	const struct way *w = test->param_value;
@@ -70,10 +64,7 @@ static void test_stash_unpaid(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, skb_charged, 0);
 }
 
-/*
- * If memory for a stash cannot be allocated, nothing is charged or counted, and a later attempt can
- * succeed.
- */
+/* Nothing is charged or counted, and a later attempt can succeed. */
 static void test_stash_no_pages(struct kunit *test)
 {
 	struct skb_test *t = test->priv;
@@ -90,7 +81,6 @@ static void test_stash_no_pages(struct kunit *test)
 	skb_drop_stash(t);
 }
 
-/* A stash is charged to the socket, and counted in @stashes_now, as long as it exists. */
 static void test_stash_charge(struct kunit *test)
 {
 	struct skb_test *t = test->priv;
@@ -106,7 +96,6 @@ static void test_stash_charge(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, skb_charged, 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&t->kdev->stashes_now), 0);
 	KUNIT_ASSERT_TRUE(test, kwarp_rx_make_stash(&t->e));
-	KUNIT_EXPECT_TRUE(test, kwarp_rx_make_stash(&t->e));
 	KUNIT_EXPECT_EQ(test, skb_charged, KWARP_FPDU_MAX);
 	KUNIT_EXPECT_EQ(test, atomic_read(&t->kdev->stashes_now), 1);
 	/* The stash is not freed while octets are still copied to it. */
@@ -122,7 +111,49 @@ static void test_stash_charge(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&t->kdev->stashes), 2);
 }
 
-/* The longest possible FPDU fits into the stash. */
+/* A stash is no longer than its FPDU, if that length is known. */
+static void test_stash_length(struct kunit *test)
+{
+	struct skb_test *t = test->priv;
+
+	skb_begin_way(t, &ways[0]);
+	skb_arrive(t, 10, LINEAR);
+	skb_read_all(t);
+	KUNIT_ASSERT_EQ(test, t->e.rx.want, t->ends[0]);
+	KUNIT_ASSERT_TRUE(test, kwarp_rx_make_stash(&t->e));
+	KUNIT_EXPECT_EQ(test, skb_charged, t->ends[0]);
+	skb_drop_stash(t);
+	KUNIT_EXPECT_EQ(test, skb_charged, 0);
+
+	skb_begin_way(t, &ways[0]);
+	skb_arrive(t, 1, LINEAR);
+	skb_read_all(t);
+	KUNIT_ASSERT_TRUE(test, kwarp_rx_make_stash(&t->e));
+	KUNIT_EXPECT_EQ(test, skb_charged, KWARP_FPDU_MAX);
+	skb_drop_stash(t);
+}
+
+/* A sender on this machine has changed the length after the stash was made. */
+static void test_stash_longer(struct kunit *test)
+{
+	struct skb_test *t = test->priv;
+	u8 chunk[64] = { 0xff, 0xff, 0x41 };
+	u32 len;
+
+	skb_start(t, true, false, 0);
+	t->e.rx.want = 100;
+	KUNIT_ASSERT_TRUE(test, kwarp_rx_make_stash(&t->e));
+	len = skb_stash_fill(&t->e, chunk, sizeof(chunk));
+	KUNIT_EXPECT_EQ(test, len, KWARP_FPDU_MIN);
+	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_NONE);
+	KUNIT_EXPECT_EQ(test, skb_stash_fill(&t->e, chunk + len, sizeof(chunk) - len),
+			sizeof(chunk) - len);
+	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_MPA_LOST);
+	KUNIT_EXPECT_FALSE(test, t->e.rx.stash.use);
+	kwarp_rx_free_stash(&t->e);
+	KUNIT_EXPECT_EQ(test, skb_charged, 0);
+}
+
 static void test_stash_longest(struct kunit *test)
 {
 	struct skb_test *t = test->priv;
@@ -142,10 +173,7 @@ static void test_stash_longest(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_MPA_CRC);
 }
 
-/*
- * After an error (KWARP_E_RX_STOP) all octets are taken from TCP and dropped, and no FPDU is
- * reported (5041-7.1-22).
- */
+/* 5041-7.1-22: after an error all octets are taken from TCP and dropped. */
 static void test_stopped(struct kunit *test)
 {
 	struct skb_test *t = test->priv;
@@ -160,9 +188,7 @@ static void test_stopped(struct kunit *test)
 
 /*
  * The octets of the second of three skbs cannot be copied; they can be read in place only if
- * skb_uncopyable is set. If the engine needs only what is possible, every FPDU is reported;
- * otherwise the stream fails. In both cases no octets stay with TCP, because TCP would not call the
- * engine again for them.
+ * skb_uncopyable is set. No octets stay with TCP, because TCP would not call the engine again.
  */
 static void one_unreadable(struct skb_test *t, const struct way *w, u32 a, u32 b)
 {
@@ -209,6 +235,8 @@ static void test_unreadable(struct kunit *test)
 static struct kunit_case rx_stash_cases[] = {
 	KUNIT_CASE_PARAM(test_stash, crc_way_gen_params),
 	KUNIT_CASE(test_stash_longest),
+	KUNIT_CASE(test_stash_length),
+	KUNIT_CASE(test_stash_longer),
 	KUNIT_CASE(test_stash_charge),
 	KUNIT_CASE(test_stash_unpaid),
 	KUNIT_CASE(test_stash_no_pages),

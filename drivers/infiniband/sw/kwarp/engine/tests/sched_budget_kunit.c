@@ -2,15 +2,12 @@
 /*
  * Tests of run.c: for how long a context sends, and what it does when there is no memory.
  *
- * Runner: the one context that may send for the stream at a time. Step: kwarp_tx_step(), which
- * sends one batch (FPDUs collected for one socket call); here it only returns a result that the
- * test has chosen. Round: the runner calls the step once. Budget: the number of rounds, or the
- * time, after which a runner hands over to the work item. Share: for how long the softirqs of one
- * processor may send in a tick (share.h).
+ * Round: the runner calls the step once. Budget: the number of rounds, or the time, after which a
+ * runner hands over to the work item. Share: for how long the softirqs of one processor may send in
+ * a tick (share.c).
  */
 #include "sched_fixture.h"
 
-/* Set up a second stream. */
 static struct kwarp_engine *another(struct kunit *test)
 {
 	struct kwarp_engine *e = kunit_kzalloc(test, sizeof(*e), GFP_KERNEL);
@@ -58,10 +55,7 @@ static void test_budget_of_slow(struct kunit *test)
 /* Number of rounds, each of which takes a call's time, until the share is used up. */
 #define SHARE_ROUNDS	DIV_ROUND_UP(KWARP_SHARE_TICK_NS, KWARP_TX_SOCKET_NS)
 
-/*
- * The share limits what is sent because of all packets that are received in a tick: here each
- * packet leads to one round, until the work item has to send. The next tick has a new share.
- */
+/* Here each packet leads to one round, until the work item has to send. */
 static void test_budget_of_packets(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -98,10 +92,7 @@ static void test_budget_over_tick(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->works, 1);
 }
 
-/*
- * All streams of a processor use the same share: when two streams have used it up, the work item
- * sends for them.
- */
+/* All streams of a processor use the same share. */
 static void test_budget_of_streams(struct kunit *test)
 {
 	struct kwarp_engine *other = another(test);
@@ -120,9 +111,8 @@ static void test_budget_of_streams(struct kunit *test)
 }
 
 /*
- * After the end of the stream (KWARP_E_DEAD) a runner only flushes what is posted. It makes two
- * rounds, and the work item continues a tick later, so that a program that posts in a loop does not
- * keep the processor busy.
+ * The work item continues a tick later, so that a program that posts in a loop does not keep the
+ * processor busy.
  */
 static void test_budget_of_dead(struct kunit *test)
 {
@@ -270,10 +260,7 @@ static void test_answer_meanwhile(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->sq.next, 1);
 }
 
-/*
- * Whatever the program does with its producer index, a runner makes two rounds that take nothing,
- * and the work item one more in each tick.
- */
+/* A runner makes two rounds that take nothing, and the work item one more in each tick. */
 static void test_in_vain(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -316,10 +303,7 @@ static void test_resched(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sched_word(t), KWARP_RUN_IDLE);
 }
 
-/*
- * If there is no memory in process context, where the allocation has waited already, the work item
- * retries after a tick.
- */
+/* In process context the allocation has waited already: the work item retries after a tick. */
 static void test_no_memory(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -365,7 +349,7 @@ static void test_no_memory_kicked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->delay, 1);
 }
 
-/* tx.backs_off is true while only the work item may send; the timer of pace.c reads it. */
+/* tx.backs_off is true while only the work item may send; other senders read it. */
 static void test_backs_off(struct kunit *test)
 {
 	struct sched_test *t = test->priv;

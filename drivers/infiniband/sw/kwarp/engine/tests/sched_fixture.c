@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Fixture of the tests of run.c, which decides which context sends. The code under test is
- * included. Step: kwarp_tx_step(), which sends one batch (FPDUs collected for one socket call);
- * here it only returns a result that the test has chosen. Share: for how long the softirqs of one
- * processor may send in a tick (share.h).
- */
+/* Fixture of the tests of run.c and share.c, which are included */
 #include "sched_fixture.h"
 
-#include "../../compat.h"
+#include <linux/sched/clock.h>
 
+/* Other suites use the files that are included here, too. */
+#define jiffies			(sched_the_test ? sched_told_jiffies : jiffies)
+#define local_clock()		(sched_the_test ? sched_told_clock : local_clock())
 #define queue_delayed_work	note_work
 #define queue_delayed_work_on	note_work_on
 #undef cpu_online
 #define cpu_online(cpu)		((void)(cpu), sched_is_online)
-#undef kwarp_need_resched
 #define kwarp_need_resched	somebody_waits
 
 static bool note_work(struct workqueue_struct *wq, struct delayed_work *work,
@@ -22,16 +19,15 @@ static bool note_work_on(int cpu, struct workqueue_struct *wq, struct delayed_wo
 			 unsigned long delay);
 static bool somebody_waits(void);
 
+struct sched_test *sched_the_test;
 bool sched_is_online = true;
 unsigned long sched_told_jiffies;
 u64 sched_told_clock;
 
+#include "../tx/share.c"
 #include "../tx/run.c"
 
-struct workqueue_struct *sched_wq;
-struct workqueue_struct *sched_home_wq;
-
-struct sched_test *sched_the_test;
+#include "../../tests/doors.h"
 
 static bool note_work(struct workqueue_struct *wq, struct delayed_work *work,
 		      unsigned long delay)
@@ -41,7 +37,7 @@ static bool note_work(struct workqueue_struct *wq, struct delayed_work *work,
 	 * once.
 	 */
 	KUNIT_EXPECT_PTR_EQ(kunit_get_current_test(), wq,
-			    sched_the_test->e.tx.home < 0 ? sched_wq : sched_home_wq);
+			    sched_the_test->e.tx.home < 0 ? kwarp_tx_wq : kwarp_home_wq);
 	if (sched_the_test->pending)
 		return false;
 	sched_the_test->pending = true;
@@ -60,32 +56,27 @@ static bool note_work_on(int cpu, struct workqueue_struct *wq, struct delayed_wo
 	return ret;
 }
 
-void kwarp_coalesce_rung(struct kwarp_engine *e)
+static void note_rung(struct kwarp_engine *e)
 {
 	sched_the_test->rung++;
 	e->tx.coalesce.rung = true;
 }
 
-void kwarp_coalesce_returns(struct kwarp_engine *e)
+static void note_return(struct kwarp_engine *e)
 {
 	sched_the_test->returned++;
 }
 
-void kwarp_coalesce_sent(struct kwarp_engine *e)
+static void decide_hold(struct kwarp_engine *e)
 {
 	if (e->tx.coalesce.rung)
 		e->tx.coalesce.on = sched_the_test->holds;
 	e->tx.coalesce.rung = false;
 }
 
-void kwarp_coalesce_init(struct kwarp_engine *e, void (*send)(struct kwarp_engine *e))
+static bool look_for_unmoved(const struct kwarp_sq *sq)
 {
-	e->tx.coalesce.send = send;
-}
-
-bool kwarp_sq_has_unmoved(const struct kwarp_sq *sq)
-{
-	bool unmoved = sched_the_test->libsiw;
+	bool unmoved = sched_the_test->unmoved;
 
 	if (sched_the_test->on_look)
 		sched_the_test->on_look(sched_the_test);
@@ -97,8 +88,8 @@ static bool somebody_waits(void)
 	return sched_the_test->resched;
 }
 
-bool kwarp_tcp_call_locked(struct socket *sock, void (*fn)(struct kwarp_engine *e),
-			   struct kwarp_engine *e)
+static bool call_locked(struct socket *sock, void (*fn)(struct kwarp_engine *e),
+			struct kwarp_engine *e)
 {
 	if (sched_the_test->owned)
 		return false;
@@ -108,13 +99,7 @@ bool kwarp_tcp_call_locked(struct socket *sock, void (*fn)(struct kwarp_engine *
 	return true;
 }
 
-bool kwarp_tcp_try_call_locked(struct socket *sock, void (*fn)(struct kwarp_engine *e),
-			       struct kwarp_engine *e)
-{
-	return kwarp_tcp_call_locked(sock, fn, e);
-}
-
-enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
+static enum kwarp_tx_result scripted_step(struct kwarp_engine *e)
 {
 	struct sched_test *t = sched_the_test;
 	u32 i = t->steps++;
@@ -128,7 +113,12 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 	return i < t->scripted ? t->script[i] : KWARP_TX_IDLE;
 }
 
-/* Start the stream of @e. All streams of a test share one send queue. */
+static void forget_test(void *unused)
+{
+	sched_the_test = NULL;
+}
+
+/* All streams of a test share one send queue. */
 void sched_start_stream(struct sched_test *t, struct kwarp_engine *e)
 {
 	e->sq = &t->sq;
@@ -141,12 +131,20 @@ int sched_test_init(struct kunit *test)
 {
 	struct sched_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
 
-	/* Only the pointers to the workqueues are used. */
-	sched_wq = (struct workqueue_struct *)&sched_wq;
-	sched_home_wq = (struct workqueue_struct *)&sched_home_wq;
 	KUNIT_ASSERT_NOT_NULL(test, t);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, forget_test, NULL), 0);
 	sched_the_test = t;
 	test->priv = t;
+	/* Only the pointers to the workqueues are used. */
+	kwarp_tx_wq = (struct workqueue_struct *)&kwarp_tx_wq;
+	kwarp_home_wq = (struct workqueue_struct *)&kwarp_home_wq;
+	kwarp_stub(test, kwarp_coalesce_rung, note_rung);
+	kwarp_stub(test, kwarp_coalesce_returns, note_return);
+	kwarp_stub(test, kwarp_coalesce_sent, decide_hold);
+	kwarp_stub(test, kwarp_sq_has_unmoved, look_for_unmoved);
+	kwarp_stub(test, kwarp_tcp_call_locked, call_locked);
+	kwarp_stub(test, kwarp_tcp_try_call_locked, call_locked);
+	kwarp_stub(test, kwarp_tx_step, scripted_step);
 	test_ring_init(test, &t->sq.ring, 64, 64);
 	sched_told_jiffies++;		/* a new tick: nothing of the share is used yet */
 	/* The share is counted per processor, so stay on one. */
@@ -160,7 +158,6 @@ int sched_word(const struct sched_test *t)
 	return atomic_read(&t->e.tx.run);
 }
 
-/* Let the first @n steps return @result. */
 void sched_script(struct sched_test *t, u32 n, enum kwarp_tx_result result)
 {
 	for (t->scripted = 0; t->scripted < n; t->scripted++)
@@ -191,7 +188,6 @@ void sched_post_late(struct sched_test *t)
 
 /* ------------------------------------------------------------------- holding */
 
-/* The program posts a request and rings its doorbell. */
 void sched_ring(struct sched_test *t)
 {
 	t->sq.ring.hdr->prod++;

@@ -17,29 +17,10 @@
 #include <linux/jiffies.h>
 #include <linux/workqueue.h>
 
-#include <linux/sched/clock.h>
-
-/* Values of jiffies and of local_clock() for the code under test, and for its headers. */
+/* Values of jiffies and of local_clock() for the code under test. */
 extern unsigned long sched_told_jiffies;
 extern u64 sched_told_clock;
-#define jiffies			sched_told_jiffies
-#define local_clock()		sched_told_clock
 
-/* Rename this suite's functions: other suites of this module define the same names. */
-#define kwarp_tx_init		tested_tx_init
-#define kwarp_tx_kick		tested_tx_kick
-#define kwarp_tx_claim		tested_tx_claim
-#define kwarp_tx_release	tested_tx_release
-#define kwarp_tx_step		scripted_step
-#define kwarp_coalesce_rung	sched_coalesce_rung
-#define kwarp_coalesce_returns	sched_coalesce_returns
-#define kwarp_coalesce_sent	sched_coalesce_sent
-#define kwarp_coalesce_init	sched_coalesce_init
-#define kwarp_sq_has_unmoved	sched_sq_has_unmoved
-#define kwarp_tcp_call_locked	sched_tcp_call_locked
-#define kwarp_tcp_try_call_locked	sched_tcp_try_call_locked
-#define kwarp_tx_wq		sched_wq
-#define kwarp_home_wq		sched_home_wq
 #include "../../wq.h"
 #include "../tcp.h"
 #include "../tx/coalesce.h"
@@ -52,30 +33,18 @@ extern u64 sched_told_clock;
 /* The processor on which the stream's work item is to run is online. */
 extern bool sched_is_online;
 
-/**
- * struct sched_test - a stream, the script of the step, and what was recorded
- * @e: engine
- * @sq: its send queue; only the indices are used
- * @sock: its socket; only the pointer is used
- * @owned: a process owns the socket
+/*
  * @script: results of the first steps; the later ones return KWARP_TX_IDLE
- * @scripted: number of results in @script
  * @takes: nanoseconds that each step takes
  * @head_waits: the steps take nothing, because the first request waits for a response
- * @during: called during a step
- * @steps: number of steps so far
  * @resched: another task needs the processor of the runner
  * @in_socket: the runner made the last step with the socket's spinlock held
- * @pending: the work item is queued
- * @works: number of times that the work item was queued
  * @delay: delay with which it was last queued, in ticks
  * @cpu: processor for which it was last queued; -1: any
- * @libsiw: number of requests that libsiw, siw's user library, has posted to its own ring and that
- *	have not been moved to the send queue, for lack of room there
- * @on_look: NULL, or called when the runner has looked for requests that are counted in @libsiw
+ * @unmoved: number of requests that were posted to a foreign ring and have not been moved to the
+ *	send queue, for lack of room there
+ * @on_look: NULL, or called when the runner has looked for requests that are counted in @unmoved
  * @holds: the test's decision: doorbells from now on make the queue held
- * @rung: number of calls of kwarp_coalesce_rung(), that is, of doorbells
- * @returned: number of calls of kwarp_coalesce_returns()
  */
 struct sched_test {
 	struct kwarp_engine e;
@@ -94,7 +63,7 @@ struct sched_test {
 	u32 works;
 	unsigned long delay;
 	int cpu;
-	u32 libsiw;
+	u32 unmoved;
 	void (*on_look)(struct sched_test *t);
 	bool holds;
 	u32 rung;

@@ -1,13 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Tests of run.c: which context sends for a held stream.
- *
- * Held: the program posts to the send queue without ringing its doorbell; a timer, or a later
- * doorbell, sends. Hold: the time during which a queue is held. Whether the queue is held is
- * decided by the test (@holds). Waiting: posted without a doorbell, and not sent. Runner: the one
- * context that may send for the stream at a time. Step: kwarp_tx_step(), which sends one batch
- * (FPDUs collected for one socket call). Round: the runner calls the step once.
- */
+/* Tests of run.c: which context sends for a held stream. */
 #include "sched_fixture.h"
 
 static void do_timer(struct sched_test *t)
@@ -57,10 +49,7 @@ static void test_left(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sched_word(t), KWARP_RUN_IDLE);
 }
 
-/*
- * A request that is posted after the step has looked for requests for the last time is sent,
- * although the program does not ring, because it has read that it need not.
- */
+/* The program does not ring, because it has read that it need not. */
 static void test_held_posted_meanwhile(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -133,10 +122,7 @@ static void timer_comes(struct sched_test *t)
 	do_timer(t);
 }
 
-/*
- * If the timer fires while there is a runner, the runner makes one more round. After that there is
- * no runner, and the queue is held.
- */
+/* If the timer fires while there is a runner, the runner makes one more round. */
 static void test_held_again(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -156,9 +142,7 @@ static void hold_ends(struct sched_test *t)
 	t->e.tx.coalesce.on = false;
 }
 
-/*
- * The timer ends the hold while a runner sends because of a packet: the program has to ring again.
- */
+/* The timer ends the hold while a runner sends: the program has to ring again. */
 static void test_held_ends(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -170,17 +154,14 @@ static void test_held_ends(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sched_flags(t), KWARP_RING_NEED_KICK);
 }
 
-/*
- * libsiw, siw's user library, may post more requests than may be outstanding. The runner does not
- * wait for room: when a response makes room, the receive path calls kwarp_tx_kick() again.
- */
+/* The runner does not wait for room: the receive path calls kwarp_tx_kick() again. */
 static void test_no_room(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
 
 	sched_ring(t);
 	KUNIT_EXPECT_FALSE(test, test_bit(KWARP_E_TX_WAIT_READ, &t->e.flags));
-	t->libsiw = 3;
+	t->unmoved = 3;
 	t->steps = 0;
 	sched_ring(t);
 	KUNIT_EXPECT_EQ(test, t->steps, 1);
@@ -192,14 +173,11 @@ static void test_no_room(struct kunit *test)
 static void room_is_made(struct sched_test *t)
 {
 	t->on_look = NULL;
-	t->libsiw--;
+	t->unmoved--;
 	t->sq.ring.hdr->prod++;
 }
 
-/*
- * If room for a request of libsiw is made after the runner has found none, and before it sets
- * KWARP_E_TX_WAIT_READ, the runner makes another round and sends the request.
- */
+/* Room is made after the runner has found none, and before it sets KWARP_E_TX_WAIT_READ. */
 static void test_room_meanwhile(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -207,7 +185,7 @@ static void test_room_meanwhile(struct kunit *test)
 
 	sched_ring(t);
 	prod = t->sq.next;
-	t->libsiw = 1;
+	t->unmoved = 1;
 	t->on_look = room_is_made;
 	t->steps = 0;
 	sched_packet(&t->e);
@@ -216,10 +194,7 @@ static void test_room_meanwhile(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sched_word(t), KWARP_RUN_IDLE);
 }
 
-/*
- * The stream ends while it is held: all that was posted is flushed, and the program has to ring
- * again.
- */
+/* All that was posted is flushed, and the program has to ring again. */
 static void test_held_stream_ends(struct kunit *test)
 {
 	struct sched_test *t = test->priv;

@@ -2,10 +2,8 @@
 /*
  * Tests of run.c: which context sends.
  *
- * Runner: the one context that may send for the stream at a time. Step: kwarp_tx_step(), which
- * sends one batch (FPDUs collected for one socket call); here it only returns a result that the
- * test has chosen. Round: the runner calls the step once. Kick: call kwarp_tx_kick(), because there
- * is something to send. Claim: stop the runner (kwarp_tx_claim()).
+ * Kick: call kwarp_tx_kick(), because there is something to send. Claim: stop the runner
+ * (kwarp_tx_claim()).
  */
 #include "sched_fixture.h"
 
@@ -111,10 +109,7 @@ static void test_consumer_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sched_word(t), KWARP_RUN_QUEUED);
 }
 
-/*
- * The call of a kernel consumer cannot send with interrupts off, or while another context has the
- * socket: the work item sends.
- */
+/* Interrupts are off, or another context has the socket: the work item sends. */
 static void test_consumer_cannot(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -148,10 +143,7 @@ static void post_in_tasklet(struct tasklet_struct *tasklet)
 	kwarp_tx_kick(&sched_the_test->e, KWARP_TX_FROM_POSTER);
 }
 
-/*
- * The call of a kernel consumer in softirq does not send: what softirqs send is limited, and this
- * call would not count against the limit.
- */
+/* What softirqs send is limited, and this call would not count against the limit. */
 static void test_consumer_in_softirq(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -166,10 +158,7 @@ static void test_consumer_in_softirq(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->works, 1);
 }
 
-/*
- * The work item runs on the processor that the consumer has chosen (tx.home). If that processor is
- * offline, or the work item is queued with a delay, the work item may run on any processor.
- */
+/* If tx.home is offline, or there is a delay, the work item may run on any processor. */
 static void test_home(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -210,10 +199,7 @@ static void test_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->works, 0);
 }
 
-/*
- * A request that is posted without a doorbell, after the step has looked for requests for the last
- * time, is sent in another step.
- */
+/* The request is posted without a doorbell, after the step has looked for the last time. */
 static void test_posted_meanwhile(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -271,9 +257,8 @@ static void answer(struct sched_test *t)
 }
 
 /*
- * A runner that a doorbell has started hands over to the work item after one batch, if it has sent
- * an answer to the peer and more answers are due: the program must not spend its time on them. If
- * no answers are due, the runner makes up to KWARP_TX_RUN_BUDGET rounds.
+ * The runner hands over after one batch if it has sent an answer to the peer and more are due: the
+ * program must not spend its time on them.
  */
 static void test_poster_answers_once(struct kunit *test)
 {
@@ -301,10 +286,7 @@ static void claimed(struct sched_test *t)
 	atomic_inc(&t->e.tx.claims);
 }
 
-/*
- * If a context waits for its claim, the runner stops after its present round, and no other context
- * becomes the runner before the claim has succeeded.
- */
+/* No other context becomes the runner before the claim has succeeded. */
 static void test_claim_first(struct kunit *test)
 {
 	struct sched_test *t = test->priv;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Fixture of the tests of reading a stream from TCP's skbs. The code under test, skb.c and stash.c,
- * is included. Stash: buffer for an FPDU that TCP cannot keep until the FPDU is complete.
- */
+/* Fixture of the tests of reading a stream from TCP's skbs. skb.c and stash.c are included. */
 #include "skb_fixture.h"
 
 #include <linux/vmalloc.h>
@@ -38,7 +35,13 @@ static void *test_vmalloc(unsigned long size, gfp_t gfp)
 #include "../rx/stash.c"
 #include "../rx/skb.c"
 
+#include "../../tests/doors.h"
 #include "feed.h"
+
+void skb_park_at(u32 n)
+{
+	feed_parks_at = n;
+}
 
 u32 skb_stash_fill(struct kwarp_engine *e, const u8 *data, u32 len)
 {
@@ -56,19 +59,19 @@ static struct skb_test *to_test(struct kwarp_engine *e)
 int skb_charged;
 bool skb_broke;
 
-bool kwarp_tcp_charge(struct socket *sock, int octets)
+static bool note_charge(struct socket *sock, int octets)
 {
 	if (!skb_broke)
 		skb_charged += octets;
 	return !skb_broke;
 }
 
-void kwarp_tcp_uncharge(struct socket *sock, int octets)
+static void note_uncharge(struct socket *sock, int octets)
 {
 	skb_charged -= octets;
 }
 
-void kwarp_engine_lost(struct kwarp_engine *e)
+static void note_lost(struct kwarp_engine *e)
 {
 	e->perr = KWARP_PERR_MPA_LOST;
 	set_bit(KWARP_E_RX_STOP, &e->flags);
@@ -88,19 +91,22 @@ static void got_fpdu(struct kwarp_engine *e)
 	to_test(e)->done++;
 }
 
-size_t kwarp_rx_accept_series(struct kwarp_engine *e, const u8 *data, size_t len)
-{
-	return 0;
-}
-
 static const struct feed_sink sink = { .payload = got_payload, .fpdu = got_fpdu };
 
-void kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len)
+static size_t feed_octets(struct kwarp_engine *e, const u8 *data, size_t len)
 {
-	feed(e, data, len, &sink);
+	return feed(e, data, len, &sink);
 }
 
-u32 kwarp_rx_feed_skb(struct kwarp_engine *e, const struct sk_buff *skb, u32 offset, u32 len)
+static bool retry(struct kwarp_engine *e)
+{
+	if (to_test(e)->no_receive)
+		return false;
+	clear_bit(KWARP_E_RX_PARKED, &e->flags);
+	return true;
+}
+
+static u32 feed_straight(struct kwarp_engine *e, const struct sk_buff *skb, u32 offset, u32 len)
 {
 	u32 n = feed_skb(e, skb, offset, len, &sink);
 
@@ -220,7 +226,6 @@ static struct sk_buff *in_list(struct kunit *test, const u8 *data, u32 len)
 	return skb;
 }
 
-/* Let the next @len octets of the stream arrive; they are not read yet. */
 void skb_arrive(struct skb_test *t, u32 len, enum shape shape)
 {
 	const u8 *data = t->wire + t->arrived;
@@ -262,10 +267,7 @@ void skb_arrive(struct skb_test *t, u32 len, enum shape shape)
 	__skb_queue_tail(&t->queue, skb);
 }
 
-/*
- * Pass the first skb of the queue to the engine, as tcp_read_sock() does. @may: octets of the skb
- * that may be read. Return: octets used.
- */
+/* As tcp_read_sock() does. @may: octets of the skb that may be read. Return: octets used. */
 u32 skb_read_once(struct skb_test *t, u32 may)
 {
 	struct sk_buff *skb = skb_peek(&t->queue);
@@ -293,7 +295,6 @@ void skb_read_all(struct skb_test *t)
 		;
 }
 
-/* Number of FPDUs that are complete in @octets octets of the stream. */
 u32 skb_complete_in(const struct skb_test *t, u32 octets)
 {
 	u32 n = 0;
@@ -334,6 +335,13 @@ int skb_test_init(struct kunit *test)
 	t->test = test;
 	__skb_queue_head_init(&t->queue);
 	test->priv = t;
+	kwarp_stub(test, kwarp_tcp_charge, note_charge);
+	kwarp_stub(test, kwarp_tcp_uncharge, note_uncharge);
+	kwarp_stub(test, kwarp_engine_lost, note_lost);
+	kwarp_stub(test, kwarp_rx_accept_series, accept_none);
+	kwarp_stub(test, kwarp_rx_feed, feed_octets);
+	kwarp_stub(test, kwarp_rx_retry, retry);
+	kwarp_stub(test, kwarp_rx_feed_skb, feed_straight);
 	return 0;
 }
 

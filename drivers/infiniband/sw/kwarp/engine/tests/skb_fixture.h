@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Fixture of the tests of skb.c and stash.c: a stream in skbs of every shape. A function of the
- * fixture replaces TCP's reader; the parser is the real one, and its reports are collected. Stash:
- * buffer for an FPDU that TCP cannot keep until the FPDU is complete.
+ * fixture replaces TCP's reader; the parser is the real one, and its reports are collected.
  */
 #ifndef KWARP_ENGINE_TESTS_SKB_FIXTURE_H
 #define KWARP_ENGINE_TESTS_SKB_FIXTURE_H
@@ -12,13 +11,6 @@
 
 #include "../types.h"
 
-/* Rename this suite's functions: other suites of this module define the same names. */
-#define kwarp_rx_feed		skb_rx_feed
-#define kwarp_rx_feed_skb	skb_rx_feed_skb
-#define kwarp_rx_accept_series	skb_rx_accept_series
-#define kwarp_engine_lost	skb_engine_lost
-#define kwarp_tcp_charge	skb_sock_charge
-#define kwarp_tcp_uncharge	skb_sock_uncharge
 #include "../rx/skb.h"
 #include "../rx/stash.h"
 
@@ -33,16 +25,17 @@ struct way;
  */
 extern const struct sk_buff *skb_unreadable;
 extern bool skb_uncopyable;
-/* The allocation of a stash fails. */
 extern bool skb_no_pages;
 
 /* Copy octets to the stash: calls stash_fill() of skb.c. */
+/* Let the segment in FPDU @n, from 1 on, wait for a receive. */
+void skb_park_at(u32 n);
+
 u32 skb_stash_fill(struct kwarp_engine *e, const u8 *data, u32 len);
 
 #define STREAM_MAX	8192
 #define SEQ		0xfffffff0U	/* first sequence number: wraps soon */
 
-/* Layout of the octets in an skb */
 enum shape {
 	LINEAR,
 	FRAGS,		/* a few octets in the linear part, then frags of a few octets */
@@ -69,6 +62,7 @@ struct skb_test {
 	u32 seq;		/* sequence number of the next octet to read */
 	u32 arrived;		/* octets that have arrived at TCP */
 	struct kwarp_dev *kdev;
+	bool no_receive;	/* a segment that waits for a receive still does */
 };
 
 extern int skb_charged;

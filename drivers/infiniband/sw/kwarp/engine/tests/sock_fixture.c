@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Fixture of the tests of sock.c, the callbacks of the TCP socket: a TCP connection over lo. The
- * code under test is included, with tcp.c, rx/skb.c and rx/stash.c. Poll: the engine asks for
- * kwarp_sock_drain() in process context.
+ * Fixture of the tests of sock.c: a TCP connection over lo. sock.c and tcp.c are included.
+ * Poll: the engine asks for kwarp_sock_drain() in process context.
  */
 #include "sock_fixture.h"
 
@@ -13,16 +12,38 @@
 #include <net/net_namespace.h>
 #include <net/tcp.h>
 
-#include "../rx/stash.c"
-#include "../rx/skb.c"
+#include "../tx/run.h"
+
+bool sock_is_short;
+bool sock_resched;
+u32 sock_acks;
+
+static void count_ack(struct sock *sk, u32 rcv_nxt)
+{
+	WRITE_ONCE(sock_acks, sock_acks + 1);
+	__tcp_send_ack(sk, rcv_nxt, 0);
+}
+
+static void count_later(struct tasklet_struct *tasklet)
+{
+	struct sock_test *t = container_of(tasklet, struct sock_test, e.read_rest);
+
+	WRITE_ONCE(t->laters, t->laters + 1);
+	tasklet_schedule(tasklet);
+}
+
+#undef __tcp_send_ack
+#define __tcp_send_ack(sk, rcv_nxt, ...)	count_ack(sk, rcv_nxt)
+#define kwarp_need_resched()		READ_ONCE(sock_resched)
+#define tasklet_schedule(tasklet)	count_later(tasklet)
 #include "../tcp.c"
 #define tcp_under_memory_pressure(sk)	((sk) && READ_ONCE(sock_is_short))
 #include "../sock.c"
 
 #include "../../proto/tests/emit.h"
+#include "../../tests/doors.h"
+#include "../rx/series.h"
 #include "feed.h"
-
-bool sock_is_short;
 
 /* ------------------------------------------ replaced functions of the driver */
 
@@ -31,29 +52,32 @@ static struct sock_test *to_test(struct kwarp_engine *e)
 	return container_of(e, struct sock_test, e);
 }
 
-void kwarp_engine_lost(struct kwarp_engine *e)
+static void note_lost(struct kwarp_engine *e)
 {
 	e->perr = KWARP_PERR_MPA_LOST;
 	set_bit(KWARP_E_RX_STOP, &e->flags);
 }
 
-void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *raw,
-		       u16 seg_len, const u8 *rreq)
+static void note_failure(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *raw,
+			 u16 seg_len, const u8 *rreq)
 {
 	e->perr = perr;
 	set_bit(KWARP_E_RX_STOP, &e->flags);
 }
 
-void kwarp_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
+static void no_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 {
 }
 
-bool kwarp_rx_end_run(struct kwarp_engine *e)
+static bool count_run(struct kwarp_engine *e)
 {
+	struct sock_test *t = to_test(e);
+
+	WRITE_ONCE(t->runs, t->runs + 1);
 	return false;
 }
 
-void kwarp_rx_eof(struct kwarp_engine *e, bool reset)
+static void count_end(struct kwarp_engine *e, bool reset)
 {
 	struct sock_test *t = to_test(e);
 
@@ -62,7 +86,7 @@ void kwarp_rx_eof(struct kwarp_engine *e, bool reset)
 	if (reset)
 		t->resets++;
 	else
-		t->fins++;
+		WRITE_ONCE(t->fins, t->fins + 1);
 }
 
 static void got_payload(struct kwarp_engine *e, const u8 *piece, u32 n)
@@ -77,19 +101,22 @@ static void got_fpdu(struct kwarp_engine *e)
 	WRITE_ONCE(t->ends, t->ends + 1);
 }
 
-size_t kwarp_rx_accept_series(struct kwarp_engine *e, const u8 *data, size_t len)
-{
-	return 0;
-}
-
 static const struct feed_sink sink = { .payload = got_payload, .fpdu = got_fpdu };
 
-void kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len)
+static size_t feed_octets(struct kwarp_engine *e, const u8 *data, size_t len)
 {
-	feed(e, data, len, &sink);
+	return feed(e, data, len, &sink);
 }
 
-u32 kwarp_rx_feed_skb(struct kwarp_engine *e, const struct sk_buff *skb, u32 offset, u32 len)
+static bool retry(struct kwarp_engine *e)
+{
+	if (to_test(e)->no_receive)
+		return false;
+	clear_bit(KWARP_E_RX_PARKED, &e->flags);
+	return true;
+}
+
+static u32 feed_straight(struct kwarp_engine *e, const struct sk_buff *skb, u32 offset, u32 len)
 {
 	return feed_skb(e, skb, offset, len, &sink);
 }
@@ -112,10 +139,7 @@ static struct socket *new_socket(struct kunit *test)
 	return sock;
 }
 
-/*
- * Connect t->theirs to t->ours over lo, and install the engine on t->ours. @rcvbuf, @mss: receive
- * buffer and MSS of t->ours; 0: TCP chooses.
- */
+/* @rcvbuf, @mss: receive buffer and MSS of t->ours; 0: TCP chooses */
 void sock_connect_pair(struct kunit *test, int rcvbuf, int mss)
 {
 	struct sockaddr_in addr = {
@@ -146,20 +170,24 @@ void sock_connect_pair(struct kunit *test, int rcvbuf, int mss)
 	KUNIT_ASSERT_EQ(test, kwarp_sock_install(&t->e, t->ours), 0);
 }
 
-void sock_add_fpdu(struct sock_test *t, u32 ulpdu_len)
+void sock_add_segment(struct sock_test *t, u32 ulpdu_len, bool last)
 {
 	struct kwarp_emit w = { .buf = t->wire + t->len, .size = WIRE_MAX - t->len };
 	u8 *ulpdu = kzalloc(65536, GFP_KERNEL);
 
 	if (!ulpdu)
 		return;
-	ulpdu[0] = 0xc1;
+	ulpdu[0] = last ? 0xc1 : 0x81;
 	kwarp_emit_fpdu(&w, ulpdu, ulpdu_len, 0);
 	t->len += w.len;
 	kfree(ulpdu);
 }
 
-/* Send octets of @wire without waiting. Return: octets that TCP has accepted, or negative errno. */
+void sock_add_fpdu(struct sock_test *t, u32 ulpdu_len)
+{
+	sock_add_segment(t, ulpdu_len, true);
+}
+
 int sock_send_now(struct sock_test *t, u32 from, u32 len, int flags)
 {
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL | flags };
@@ -168,10 +196,7 @@ int sock_send_now(struct sock_test *t, u32 from, u32 len, int flags)
 	return kernel_sendmsg(t->theirs, &msg, &v, 1, len);
 }
 
-/*
- * If the engine has asked for a poll since the last call with the same @served, call
- * kwarp_sock_drain(), as the queue pair's work item does in the driver.
- */
+/* As the queue pair's work item does in the driver */
 static void serve_polls(struct sock_test *t, u32 *served)
 {
 	u32 polls = READ_ONCE(t->polls);
@@ -181,10 +206,17 @@ static void serve_polls(struct sock_test *t, u32 *served)
 	*served = polls;
 }
 
-/*
- * Send all octets of @wire in writes of @each octets. Return: true if the parser has reported
- * @fpdus FPDUs.
- */
+/* Wait until @what is @value. Return: false: it was not in time. */
+bool sock_soon(const u32 *what, u32 value)
+{
+	u32 ms;
+
+	for (ms = 0; READ_ONCE(*what) != value && ms < PATIENCE_MS; ms += 20)
+		msleep(20);
+	return READ_ONCE(*what) == value;
+}
+
+/* Return: true if the parser has reported @fpdus FPDUs. */
 bool sock_send_all(struct sock_test *t, u32 each, u32 fpdus)
 {
 	u32 at = 0, ms = 0, served = t->polls;
@@ -219,7 +251,19 @@ int sock_test_init(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, t->wire);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_wire, t->wire), 0);
 	test->priv = t;
+	kwarp_wq = system_wq;
+	kwarp_stub(test, kwarp_engine_lost, note_lost);
+	kwarp_stub(test, kwarp_engine_fail, note_failure);
+	kwarp_stub(test, kwarp_tx_kick, no_kick);
+	kwarp_stub(test, kwarp_rx_end_run, count_run);
+	kwarp_stub(test, kwarp_rx_eof, count_end);
+	kwarp_stub(test, kwarp_rx_accept_series, accept_none);
+	kwarp_stub(test, kwarp_rx_feed, feed_octets);
+	kwarp_stub(test, kwarp_rx_retry, retry);
+	kwarp_stub(test, kwarp_rx_feed_skb, feed_straight);
 	sock_is_short = false;
+	sock_resched = false;
+	sock_acks = 0;
 	rtnl_lock();
 	dev_open(init_net.loopback_dev, NULL);
 	rtnl_unlock();

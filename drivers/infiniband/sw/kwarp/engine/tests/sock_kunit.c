@@ -3,8 +3,6 @@
  * Tests of sock.c, the callbacks of the TCP socket, at one end of a TCP connection over lo; and of
  * kwarp_tcp_packet() of tcp.c, which calculates how many octets to send at a time: as many as TCP
  * passes to the network device as one packet, which the device divides into TCP segments.
- *
- * Numbers such as 5044-6-6 name requirements of RFCs, see Documentation/conformance.
  */
 #include "sock_fixture.h"
 
@@ -22,7 +20,6 @@ static bool soon(const u32 *what)
 
 static const u32 eaches[] = { 1, 7, 100, 1448, 9000, 65536, WIRE_MAX };
 
-/* Whatever the sizes of the sender's writes, the whole stream is processed. */
 static void test_stream(struct kunit *test)
 {
 	struct sock_test *t = test->priv;
@@ -67,10 +64,7 @@ static void test_incomplete(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->polls, 0);
 }
 
-/*
- * After kwarp_sock_remove() the socket's callbacks are as before, and no octet is unread, which
- * would make close() send a reset.
- */
+/* No octet is unread, which would make close() send a reset. */
 static void test_give_back(struct kunit *test)
 {
 	struct sock_test *t = test->priv;
@@ -86,10 +80,7 @@ static void test_give_back(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, t->ours->sk->sk_user_data);
 }
 
-/*
- * If a BPF program has put the socket into a map, which sets sk_user_data, kwarp_sock_install()
- * fails and does not change the socket.
- */
+/* A BPF program has put the socket into a map, which sets sk_user_data. */
 static void test_taken(struct kunit *test)
 {
 	struct sock_test *t = test->priv;
@@ -146,10 +137,7 @@ static void test_fin_inside(struct kunit *test)
 	KUNIT_EXPECT_NE(test, t->e.rx.want, 0);
 }
 
-/*
- * Urgent data ends the stream, because TCP would leave out an octet of the stream. No line in the
- * kernel log is expected for this.
- */
+/* TCP would leave out an octet of the stream. No line in the kernel log is expected. */
 static void test_urgent(struct kunit *test)
 {
 	struct sock_test *t = test->priv;
@@ -220,10 +208,7 @@ static void packet_desc(const struct packet *c, char *desc)
 
 KUNIT_ARRAY_PARAM(packet, packets, packet_desc);
 
-/*
- * kwarp_tcp_packet() returns the octets of as many whole TCP segments (of @emss octets each) as the
- * device accepts as one packet and the caller's limit allows, but of at least one.
- */
+/* Whole TCP segments (of @emss octets each), but at least one */
 static void test_packet(struct kunit *test)
 {
 	const struct packet *c = test->param_value;

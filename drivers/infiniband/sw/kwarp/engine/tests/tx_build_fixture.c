@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Fixture of the tests of building FPDUs. The code under test is included. The batch (octets
- * collected for one socket call) is replaced by one flat piece of memory.
- */
+/* Fixture of the tests of building FPDUs */
 #include "tx_build_fixture.h"
 
-/* Stand-in for kwarp_sq_failed(): the real function needs a complete send queue. */
-static void fake_sq_failed(struct kwarp_sq *sq, u32 index, enum kwarp_wc_status status,
-			   u16 vendor_err);
-
-#define kwarp_sq_failed fake_sq_failed
-#include "../tx/fpdu.c"
-#undef kwarp_sq_failed
-#include "../tx/series.c"
+#include "../../tests/doors.h"
+#include "../fail.h"
+#include "../tx/pick.h"
 
 #define SEED		42
 
@@ -20,19 +12,19 @@ struct lower build_lower;
 
 /* -------------------------------------------------------------- flat batch */
 
-void kwarp_batch_mark(const struct kwarp_batch *b, struct kwarp_batch_mark *m)
+static void flat_mark(const struct kwarp_batch *b, struct kwarp_batch_mark *m)
 {
 	m->len = b->len;
 }
 
-void kwarp_batch_rollback(struct kwarp_batch *b, const struct kwarp_batch_mark *m)
+static void flat_rollback(struct kwarp_batch *b, const struct kwarp_batch_mark *m)
 {
 	/* Overwrite the removed octets, so that a test fails if they are sent nevertheless. */
 	memset(build_lower.wire + m->len, 0xa5, b->len - m->len);
 	b->len = m->len;
 }
 
-u8 *kwarp_batch_frag(struct kwarp_batch *b, u32 want, u32 *got)
+static u8 *flat_frag(struct kwarp_batch *b, u32 want, u32 *got)
 {
 	if (build_lower.short_every && ++build_lower.asked % build_lower.short_every == 0)
 		return NULL;
@@ -42,10 +34,9 @@ u8 *kwarp_batch_frag(struct kwarp_batch *b, u32 want, u32 *got)
 }
 
 /*
- * Grant contiguous memory in about half of the calls, at random: the real function returns NULL if
- * the page that is being filled has too little room.
+ * At random: the real function returns NULL if the page that is being filled has too little room.
  */
-u8 *kwarp_batch_whole(struct kwarp_batch *b, u32 len)
+static u8 *flat_whole(struct kwarp_batch *b, u32 len)
 {
 	if (prandom_u32_state(&build_lower.rnd) & 1)
 		return NULL;
@@ -53,21 +44,21 @@ u8 *kwarp_batch_whole(struct kwarp_batch *b, u32 len)
 	return build_lower.wire + b->len - len;
 }
 
-struct kwarp_mr *kwarp_batch_mr(struct kwarp_batch *b, u32 stag)
+static struct kwarp_mr *flat_mr(struct kwarp_batch *b, u32 stag)
 {
 	return stag >> 8 == STAG >> 8 ? build_lower.mr : NULL;
 }
 
-/* ------------------------------------------ stand-ins for the engine and queue */
+/* -------------------------------------------------- fake engine and queue */
 
-void kwarp_tx_message_built(struct kwarp_engine *e)
+static void note_built(struct kwarp_engine *e)
 {
 	e->tx.msg.kind = KWARP_TXK_NONE;
 	build_lower.built++;
 }
 
-void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *raw,
-		       u16 seg_len, const u8 *rreq)
+static void note_failure(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *raw,
+			 u16 seg_len, const u8 *rreq)
 {
 	build_lower.perr = perr;
 	build_lower.seg_len = seg_len;
@@ -76,8 +67,9 @@ void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *r
 		memcpy(build_lower.rreq, rreq, sizeof(build_lower.rreq));
 }
 
-static void fake_sq_failed(struct kwarp_sq *sq, u32 index, enum kwarp_wc_status status,
-			   u16 vendor_err)
+/* The real function needs a complete send queue. */
+static void note_sq_failed(struct kwarp_sq *sq, u32 index, enum kwarp_wc_status status,
+			   u32 vendor_err)
 {
 	build_lower.status = status;
 }
@@ -118,20 +110,25 @@ int build_test_init(struct kunit *test)
 	for (i = 0; i < MEM_LEN; i++)
 		t->mem[i] = 1 + i % 251;
 	build_make_region(t);
-	/* The test acts as the runner, the one context that may send for the stream. */
+	/* The test acts as the runner. */
 	atomic_set(&t->e.tx.run, KWARP_RUN_ACTIVE);
 	t->e.mem.pd = &t->pd;
 	t->e.iread.i = &t->iread;
 	test->priv = t;
+	kwarp_stub(test, kwarp_batch_mark, flat_mark);
+	kwarp_stub(test, kwarp_batch_rollback, flat_rollback);
+	kwarp_stub(test, kwarp_batch_frag, flat_frag);
+	kwarp_stub(test, kwarp_batch_whole, flat_whole);
+	kwarp_stub(test, kwarp_batch_mr, flat_mr);
+	kwarp_stub(test, kwarp_tx_message_built, note_built);
+	kwarp_stub(test, kwarp_engine_fail, note_failure);
+	kwarp_stub(test, kwarp_sq_failed, note_sq_failed);
 	return 0;
 }
 
 /* ----------------------------------------------------------------- messages */
 
-/*
- * Let the payload of the message be @len octets of memory from @off on, in a scatter/gather list of
- * MAX_SGES elements, some of them empty.
- */
+/* The scatter/gather list has MAX_SGES elements, some of them empty. */
 void build_from_sgl(struct build_test *t, u32 off, u32 len)
 {
 	struct kwarp_tx *tx = &t->e.tx;
@@ -154,7 +151,7 @@ void build_from_region(struct build_test *t, u32 off, u32 len)
 	t->e.tx.msg.src = KWARP_SRC_REGION;
 	t->iread = (struct kwarp_iread){
 		.sink_stag = 0x2200, .sink_to = 0x10000, .src_stag = STAG,
-		.src_to = VA + off, .size = len, .raw_ddp = { 0x41, 0x41 },
+		.src_to = VA + off, .size = len, .raw = { 0x41, 0x41 },
 	};
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Fixture of the tests of building FPDUs: a stream. The batch (octets collected for one socket
- * call) is replaced by one flat piece of memory. The fixture grants random amounts of memory, and
- * sometimes none.
+ * Fixture of the tests of building FPDUs: a stream. The batch is one flat piece of memory. The
+ * fixture grants random amounts of memory, and sometimes none.
  */
 #ifndef KWARP_ENGINE_TESTS_TX_BUILD_FIXTURE_H
 #define KWARP_ENGINE_TESTS_TX_BUILD_FIXTURE_H
@@ -10,7 +9,6 @@
 #include <kunit/test.h>
 #include <linux/prandom.h>
 
-#define kwarp_engine_fail	build_engine_fail
 #include "../../kwarp.h"
 #include "../tx/fpdu.h"
 #include "../tx/series.h"
@@ -21,21 +19,11 @@
 #define VA		0x7f0000000123ULL
 #define MAX_SGES	3
 
-/**
- * struct lower - state of the functions that replace those called by the code under test
+/*
  * @wire: octets of the present batch
  * @first: octets of the first batch; those of later batches follow
- * @rnd: random numbers, for the amounts granted
  * @short_every: one in this number of requests for memory fails; 0: none fails
- * @asked: number of requests for memory
- * @mr: the only region
  * @series: number of times that kwarp_tx_build_series() has built several FPDUs
- * @built: number of messages that were built completely
- * @status: completion status of a failed request
- * @perr: error that was reported for the stream
- * @seg_len: segment length reported with that error
- * @rreq: Read Request header reported with that error, if @has_rreq
- * @has_rreq: @rreq is set
  */
 struct lower {
 	u8 *wire;
@@ -68,15 +56,8 @@ struct build_test {
 
 /* --------------------------------------------------------------------- streams */
 
-/**
- * struct plan - a stream
- * @desc: name
- * @crc: CRCs are in use
- * @markers: markers are sent
- * @mulpdu: largest ULPDU
+/*
  * @off: stream offset of its first octet
- * @most: length of its longest message
- * @short_every: as in struct lower
  * @cut: keep FPDUs aligned to TCP segments of this many octets; 0: no alignment
  */
 struct plan {

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of FPDUs as the transmitter builds them, octet by octet against a second implementation
- * that shares no arithmetic with the transmitter; and messages that cannot be built. Batch: FPDUs
- * collected for one socket call.
- *
- * Numbers such as 5044-4.1-1 name requirements of RFCs, see Documentation/conformance.
+ * that shares no arithmetic with the transmitter; and messages that cannot be built.
  */
 #include "tx_build_fixture.h"
 
@@ -17,7 +14,6 @@ static void from_buf(struct build_test *t, u32 off)
 	t->e.tx.msg.buf = t->mem + off;
 }
 
-/* Start a message of @len octets of memory from @off on, of a random kind. */
 static void begin(struct build_test *t, u32 off, u32 len)
 {
 	struct kwarp_tx_msg *m = &t->e.tx.msg;
@@ -46,10 +42,7 @@ static void begin(struct build_test *t, u32 off, u32 len)
 
 KUNIT_ARRAY_PARAM_DESC(plan, build_plans, desc);
 
-/*
- * Number of markers in two rare positions: between two FPDUs, and just before a CRC. The test
- * checks that each has occurred.
- */
+/* Number of markers in two rare positions: the test checks that each has occurred. */
 struct met {
 	u32 between;
 	u32 before_crc;
@@ -99,10 +92,8 @@ static void flush(struct kwarp_batch *b)
 }
 
 /*
- * Check an FPDU, at octets @begin to @end of the batch, of a stream whose FPDUs are aligned to TCP
- * segments of @cut octets (5044-5.1-4, -5). Unless the FPDU begins a segment, it ends in the
- * segment in which it begins. If the previous batch left @room octets of its last segment unused,
- * the FPDU was too long for them.
+ * 5044-5.1-4, -5: unless the FPDU begins a segment, it ends in the segment in which it begins. If
+ * the previous batch left @room octets of its last segment unused, the FPDU was too long for them.
  */
 static void expect_aligned(struct kunit *test, u32 cut, u32 begin, u32 end, u32 room)
 {
@@ -197,10 +188,7 @@ static void expect_no_trace(struct kunit *test, u32 len, u32 off)
 	KUNIT_EXPECT_EQ(test, t->e.tx.off, off);
 }
 
-/*
- * The region of a Read Response is revoked after @segs FPDUs of 1428 octets of payload each: the
- * Terminate names the part of the Read that is left (5040-4.8-21, -22).
- */
+/* 5040-4.8-21, -22: the Terminate names the part of the Read that is left. */
 static void test_response_gone(struct kunit *test)
 {
 	struct build_test *t = test->priv;
@@ -232,10 +220,7 @@ static void test_response_gone(struct kunit *test)
 	}
 }
 
-/*
- * The region of a request is revoked after its first FPDU: the request fails, and the Terminate
- * names no message of the peer (5040-7.1-2).
- */
+/* 5040-7.1-2: the request fails, and the Terminate names no message of the peer. */
 static void test_request_gone(struct kunit *test)
 {
 	struct build_test *t = test->priv;
@@ -252,9 +237,8 @@ static void test_request_gone(struct kunit *test)
 }
 
 /*
- * A batch has a limited number of pieces of memory. If kwarp_batch_frag() grants nothing, and all
- * pieces are in use, kwarp_tx_build() builds nothing, and does not report lack of memory: the FPDU
- * begins the next batch. If a piece is free, kwarp_tx_build() reports lack of memory.
+ * If all pieces of memory are in use, kwarp_tx_build() does not report lack of memory: the FPDU
+ * begins the next batch.
  */
 static void test_batch_full(struct kunit *test)
 {
@@ -278,10 +262,7 @@ static void test_batch_full(struct kunit *test)
 	}
 }
 
-/*
- * A batch that can reference no more regions accepts no further FPDU. An empty batch accepts the
- * first FPDU of a request, even if the regions of that request use up its references.
- */
+/* An empty batch accepts the first FPDU of a request, even if its regions use up the references. */
 static void test_many_regions(struct kunit *test)
 {
 	struct build_test *t = test->priv;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Tests of building FPDUs that may be longer than a TCP segment: each batch (octets collected for
- * one socket call) is filled.
- */
+/* Tests of building FPDUs that may be longer than a TCP segment: each batch is filled. */
 #include "tx_build_fixture.h"
 
 #include "../../proto/mpa_frame.h"
@@ -12,7 +9,6 @@
 
 static const struct plan plan = { "long", true, false, KWARP_MPA_MAX_ULPDU, 0, 100000, 0 };
 
-/* Build until the batch takes no more. Return: number of FPDUs. */
 static u32 fill(struct build_test *t)
 {
 	u32 n = 0;

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of the transmit step (kwarp_tx_step(), which sends one batch, that is, FPDUs collected for
- * one socket call): requests posted around a graceful close, and lost completions. Local operation:
- * a request that sends nothing, such as the registration of a region.
- *
- * Numbers such as 5041-6.2.1-3 name requirements of RFCs, see Documentation/conformance.
+ * Tests of the transmit step: requests posted around a graceful close, and lost completions. Local
+ * operation: a request that sends nothing, such as the registration of a region.
  */
 #include "tx_fixture.h"
 
@@ -22,10 +19,7 @@ static void offer_region(struct kunit *test)
 
 /* ----------------------------------------------------------- graceful closes */
 
-/*
- * KWARP_QPE_DRAINED is reported when all is sent: after the batch with the last octets,
- * kwarp_tx_step() asks for another step, and that step reports the event.
- */
+/* After the batch with the last octets kwarp_tx_step() asks for another step, which reports it. */
 static void test_drained_behind_batch(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -44,10 +38,7 @@ static void start_drain(struct tx_test *t)
 	set_bit(KWARP_E_TX_DRAIN, &t->e.flags);
 }
 
-/*
- * Expect that a request of @opcode completes as flushed, with no error code in vendor_err, because
- * the stream has not failed.
- */
+/* There is no error code in vendor_err, because the stream has not failed. */
 static void expect_flushed(struct kunit *test, u8 opcode)
 {
 	struct tx_test *t = test->priv;
@@ -59,10 +50,7 @@ static void expect_flushed(struct kunit *test, u8 opcode)
 	KUNIT_EXPECT_EQ(test, cqe->vendor_err, 0);
 }
 
-/*
- * Requests posted after the start of a graceful close are flushed, before and after our FIN
- * (5041-6.2.1-3).
- */
+/* 5041-6.2.1-3: requests are flushed before and after our FIN. */
 static void test_posted_after_close(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -86,10 +74,7 @@ static void test_posted_after_close(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, test_bit(KWARP_E_FAILED, &t->e.flags));
 }
 
-/*
- * A request posted after the start of a graceful close completes in order, after an earlier Read
- * has been answered (5040-5.5-22).
- */
+/* 5040-5.5-22: it completes in order, after an earlier Read has been answered. */
 static void test_posted_after_close_waits(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -108,10 +93,7 @@ static void test_posted_after_close_waits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->tcp.sent, 1);
 }
 
-/*
- * A request posted after the start of a graceful close is not flushed before TCP has accepted the
- * earlier ones: the flush would complete the earlier ones as sent.
- */
+/* The flush would complete the earlier requests as sent. */
 static void test_posted_after_close_blocked(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -133,9 +115,8 @@ static void test_posted_after_close_blocked(struct kunit *test)
 }
 
 /*
- * tx.drain_to, the index up to which a graceful close sends, is read from memory that the program
- * can write to. If the program writes a wrong index there, what was posted is sent or flushed all
- * the same.
+ * tx.drain_to is read from memory that the program can write to: whatever is there, what was posted
+ * is sent or flushed.
  */
 static void test_close_with_wrong_index(struct kunit *test)
 {
@@ -160,6 +141,7 @@ static void test_local_bounded(struct kunit *test)
 	struct tx_test *t = test->priv;
 	u32 i;
 
+	tx_make_room(test);
 	offer_region(test);
 	for (i = 0; i < KWARP_BATCH_EFFORT + 3; i++)
 		tx_post(t, KWARP_WR_REG_MR, 0, 0);

@@ -1,71 +1,55 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Fixture of the tests of the transmit step, kwarp_tx_step(), which sends one batch (FPDUs
- * collected for one socket call). The code under test is included. Stand-ins replace the building
- * of FPDUs, the batch, and TCP. libsiw: siw's user library, which posts to a ring of its own.
+ * Fixture of the tests of the transmit step. Fakes replace the building of FPDUs, the batch, and
+ * TCP.
  */
 #include "tx_fixture.h"
 
-#include <rdma/siw-abi.h>
-
-static bool tx_look_for_unmoved(const struct kwarp_sq *sq);
-
-#define kwarp_sq_has_unmoved	tx_look_for_unmoved
-#include "../tx/local.c"
-#include "../tx/control.c"
-#include "../tx/pick.c"
-#include "../tx/step.c"
-#undef kwarp_sq_has_unmoved
+#include "../../tests/doors.h"
+#include "../flush.h"
+#include "../tcp.h"
+#include "../tx/fpdu.h"
+#include "../tx/series.h"
 
 static struct tx_test *the_test;
 
 /*
- * Stand-in for kwarp_sq_has_unmoved(), which looks for requests in libsiw's ring. It calls @on_look
- * first: there a test posts a request, or makes room for one, just before the look.
+ * Look for requests in a foreign ring. First call @on_look: there a test posts a request, or makes
+ * room for one.
  */
-static bool tx_look_for_unmoved(const struct kwarp_sq *sq)
+static bool look_for_unmoved(const struct kwarp_sq *sq)
 {
 	if (the_test->on_look)
 		the_test->on_look(the_test);
-	return kwarp_sq_has_unmoved(sq);
+	return kwarp_real(kwarp_sq_has_unmoved, sq);
 }
 
-bool kwarp_tcp_writable(struct socket *sock)
+static bool tcp_writable(struct socket *sock)
 {
 	return true;
 }
 
-u32 kwarp_tcp_emss(const struct socket *sock)
+static u32 tcp_emss(const struct socket *sock)
 {
 	return the_test->tcp.emss;
 }
 
-u32 kwarp_tcp_window(const struct socket *sock)
+static u32 tcp_window(const struct socket *sock)
 {
 	return the_test->tcp.window;
 }
 
-u32 kwarp_tcp_packet(const struct socket *sock, u32 emss, u32 most)
+static u32 tcp_packet(const struct socket *sock, u32 emss, u32 most)
 {
 	return the_test->tcp.packet ?: emss * max(most / emss, 1U);
 }
 
-void kwarp_batch_prefill(struct kwarp_batch *b, u32 want, bool may_sleep)
+static void note_prefill(struct kwarp_batch *b, u32 want, bool may_sleep)
 {
 	the_test->may_sleep = may_sleep;
 }
 
-void kwarp_batch_idle(struct kwarp_batch *b)
-{
-}
-
-void kwarp_batch_reset(struct kwarp_batch *b)
-{
-	b->len = 0;
-	b->sent = 0;
-}
-
-int kwarp_batch_send(struct kwarp_batch *b, struct socket *sock, bool locked)
+static int note_send(struct kwarp_batch *b, struct socket *sock, bool locked)
 {
 	the_test->locked = locked;
 	if (the_test->tcp.error)
@@ -75,12 +59,12 @@ int kwarp_batch_send(struct kwarp_batch *b, struct socket *sock, bool locked)
 	return 0;
 }
 
-bool kwarp_tx_build_series(struct kwarp_engine *e)
+static bool build_no_series(struct kwarp_engine *e)
 {
 	return false;
 }
 
-bool kwarp_tx_build(struct kwarp_engine *e)
+static bool note_segment(struct kwarp_engine *e)
 {
 	struct tcp *tcp = &the_test->tcp;
 	struct kwarp_tx_msg *m = &e->tx.msg;
@@ -99,8 +83,8 @@ bool kwarp_tx_build(struct kwarp_engine *e)
 	return true;
 }
 
-void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *raw,
-		       u16 seg_len, const u8 *rreq)
+static void latch_failure(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *raw,
+			  u16 seg_len, const u8 *rreq)
 {
 	if (test_and_set_bit(KWARP_E_FAILED, &e->flags))
 		return;
@@ -109,21 +93,21 @@ void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *r
 	the_test->kicked = true;
 }
 
-void kwarp_engine_flush(struct kwarp_engine *e)
+static void no_flush(struct kwarp_engine *e)
 {
 }
 
-struct kwarp_mr *kwarp_mr_lookup(struct kwarp_dev *kdev, u32 stag)
+static struct kwarp_mr *find_region(struct kwarp_dev *kdev, u32 stag)
 {
 	return the_test->mr;
 }
 
-void kwarp_mr_put(struct kwarp_mr *mr)
+static void leave_region(struct kwarp_mr *mr)
 {
 }
 
-int kwarp_mr_activate(struct kwarp_mr *mr, u32 stag, int access,
-		      const struct kwarp_mem_stream *stream)
+static int note_activate(struct kwarp_mr *mr, u32 stag, int access,
+			 const struct kwarp_mem_stream *stream)
 {
 	the_test->access = access;
 	return 0;
@@ -165,13 +149,38 @@ int tx_test_init(struct kunit *test)
 	/* only the pointer is used */
 	e->sock = (struct socket *)&t->sock;
 	e->flags = BIT(KWARP_E_TX_OPEN);
-	/* The test acts as the runner, the one context that may send for the stream. */
+	/* The test acts as the runner. */
 	atomic_set(&e->tx.run, KWARP_RUN_ACTIVE);
 	for (i = 0; i < KWARP_QN_COUNT; i++)
 		e->tx.msn[i] = 1;
 	test_readq_init(test, &e->oread, DEPTH, sizeof(struct kwarp_oread));
 	test_readq_init(test, &e->iread, DEPTH, sizeof(struct kwarp_iread));
+	kwarp_stub(test, kwarp_sq_has_unmoved, look_for_unmoved);
+	kwarp_stub(test, kwarp_tcp_writable, tcp_writable);
+	kwarp_stub(test, kwarp_tcp_emss, tcp_emss);
+	kwarp_stub(test, kwarp_tcp_window, tcp_window);
+	kwarp_stub(test, kwarp_tcp_packet, tcp_packet);
+	kwarp_stub(test, kwarp_batch_prefill, note_prefill);
+	kwarp_stub(test, kwarp_batch_send, note_send);
+	kwarp_stub(test, kwarp_tx_build_series, build_no_series);
+	kwarp_stub(test, kwarp_tx_build, note_segment);
+	kwarp_stub(test, kwarp_engine_fail, latch_failure);
+	kwarp_stub(test, kwarp_engine_flush, no_flush);
+	kwarp_stub(test, kwarp_mr_lookup, find_region);
+	kwarp_stub(test, kwarp_mr_put, leave_region);
+	kwarp_stub(test, kwarp_mr_activate, note_activate);
 	return 0;
+}
+
+/* Let the send queue have room for more requests than one step examines. */
+void tx_make_room(struct kunit *test)
+{
+	struct tx_test *t = test->priv;
+
+	test_sq_free(&t->sq);
+	t->cq = test_cq_new(test, MAX_SEGS);
+	t->sq.cq = &t->cq->cq;
+	KUNIT_ASSERT_EQ(test, kwarp_sq_init(&t->sq, MAX_SEGS, kwarp_sqe_stride(1, 1)), 0);
 }
 
 /* Post a request of @len inline octets, as a program does. A Read reads no octets. */

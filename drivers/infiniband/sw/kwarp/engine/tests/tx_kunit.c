@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Tests of the transmit step (kwarp_tx_step(), which sends one batch, that is, FPDUs collected for
- * one socket call): which message is sent next, with which header and in which size.
- *
- * Numbers such as 5040-4.1-3 name requirements of RFCs, see Documentation/conformance.
- */
+/* Tests of the transmit step: which message is sent next, with which header and in which size */
 #include "tx_fixture.h"
 
 /* ------------------------------------------------------------------ fixture */
@@ -52,10 +47,7 @@ static void expect_hdr(struct kunit *test, u32 i, const struct kwarp_ddp_hdr *wa
 	KUNIT_EXPECT_EQ(test, h->msn, want->msn);
 }
 
-/*
- * Each kind of message has the header that the RFCs demand, and a second message of a queue has the
- * next MSN (5040-4.1-3, -4, -5, -7, -8, -12; 5040-5.3-15, -16; 5041-4.3-12).
- */
+/* 5040-4.1-3, -4, -5, -7, -8, -12; 5040-5.3-15, -16; 5041-4.3-12: also of a second message */
 static void test_form(struct kunit *test)
 {
 	const struct form *c = test->param_value;
@@ -73,10 +65,7 @@ static void test_form(struct kunit *test)
 
 /* ------------------------------------------------------------------ MULPDU */
 
-/*
- * The MULPDU, the longest ULPDU that fits into a TCP segment, is computed again for each batch
- * (5041-3-1).
- */
+/* 5041-3-1: the MULPDU is computed again for each batch. */
 static void test_mulpdu_changes(struct kunit *test)
 {
 	static const u32 emss[] = { 1448, 524, 8948, 1448 };
@@ -123,10 +112,7 @@ static void test_mulpdu_late(struct kunit *test)
 
 /* --------------------------------------------------------------- Terminate */
 
-/*
- * A Terminate is sent in place of the rest of a message whose first segments were sent, and nothing
- * is sent after the Terminate (5040-5.4-2 to -4, -11; 5040-7-3; 5041-3-10).
- */
+/* 5040-5.4-2 to -4, -11; 5040-7-3; 5041-3-10: a Terminate replaces the rest of a message. */
 static void test_terminate(struct kunit *test)
 {
 	static const struct kwarp_ddp_hdr want = { .opcode = 7, .qn = 2, .msn = 1 };
@@ -177,10 +163,7 @@ static void test_request_refused(struct kunit *test)
 	test_cq_none(test, t->cq);
 }
 
-/*
- * No more Reads are outstanding than were agreed (ORD): the next Read waits until an earlier one is
- * answered (5040-6.1-7, -9).
- */
+/* 5040-6.1-7, -9: the next Read waits until an earlier one is answered. */
 static void test_reads(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -196,10 +179,7 @@ static void test_reads(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->tcp.sent, DEPTH + 1);
 }
 
-/*
- * With an ORD of 0, no Read may be outstanding: a Read fails and does not wait (5040-6.1-7, -9;
- * 5040-7.1-2).
- */
+/* 5040-6.1-7, -9; 5040-7.1-2: with an ORD of 0 a Read fails and does not wait. */
 static void test_read_without_ord(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -222,9 +202,8 @@ static void test_read_without_ord(struct kunit *test)
 }
 
 /*
- * Segments of a long Read Response and of our own message are never mixed (5041-5.3-2). Read
- * Responses and our messages alternate, so neither kind waits for more than one message of the
- * other.
+ * 5041-5.3-2. Read Responses and our messages alternate, so neither kind waits for more than one
+ * message of the other.
  */
 static void test_turns(struct kunit *test)
 {
@@ -236,7 +215,7 @@ static void test_turns(struct kunit *test)
 	tx_post(t, KWARP_WR_SEND, 0, 4);
 	asked_for(t, 2 * KWARP_BATCH_LEN);
 	asked_for(t, KWARP_BATCH_LEN + 1);
-	t->e.tx.turn = false;
+	t->e.tx.answers_first = false;
 	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_MORE);
 	KUNIT_EXPECT_TRUE(test, t->e.tx.answered);
 	tx_run(test);
@@ -260,10 +239,7 @@ static void test_turns(struct kunit *test)
 
 /* --------------------------------------------------- binds, batches and TCP */
 
-/*
- * A request to bind a memory window is carried out after the Send posted before it, and fails,
- * since there is no window and no region.
- */
+/* The bind comes after the Send posted before it, and fails: there is no window and no region. */
 static void test_bind(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -279,10 +255,7 @@ static void test_bind(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_FAILED, &t->e.flags));
 }
 
-/*
- * A batch is no longer than kwarp_tcp_packet() allows, here as many whole TCP segments as fit into
- * KWARP_BATCH_LEN octets; the rest is sent with the next batch.
- */
+/* kwarp_tcp_packet() allows as many whole TCP segments as fit into KWARP_BATCH_LEN octets. */
 static void test_one_packet(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -301,10 +274,7 @@ static void test_one_packet(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, kwarp_readq_empty(&t->e.iread));
 }
 
-/*
- * If alignment was asked for, FPDUs are aligned to TCP segments (batch.cut is the segment's
- * length); without it batch.cut is 0.
- */
+/* batch.cut is the segment's length; without alignment it is 0. */
 static void test_align(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -316,10 +286,7 @@ static void test_align(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->e.tx.batch.cut, t->tcp.emss);
 }
 
-/*
- * Two Read Responses fit into one batch, but not into one segment: with alignment the second is
- * sent with the next batch.
- */
+/* Two Read Responses fit into one batch, but not into one segment. */
 static void test_align_ends_batch(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -336,10 +303,7 @@ static void test_align_ends_batch(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, kwarp_readq_empty(&t->e.iread));
 }
 
-/*
- * With the socket's spinlock held (tx.in_socket) memory is allocated without sleeping, and
- * kwarp_batch_send() is called with @locked.
- */
+/* Memory is allocated without sleeping, and kwarp_batch_send() is called with @locked. */
 static void test_in_socket(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -370,19 +334,13 @@ static void test_tcp_takes_none(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->tcp.sent, 1);
 }
 
-/*
- * The connection is lost between a Write and its Immediate Data. The peer has the octets of the
- * Write, but is not notified of them; the request completes once, as flushed.
- */
+/* The peer has the octets of the Write, but is not notified of them. */
 static void test_lost_before_imm(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
 
 	t->sq.rfc7306 = true;
-	/*
-	 * With this limit of a batch the Write fills one batch, and its Immediate Data is sent with
-	 * the next.
-	 */
+	/* The Write fills one batch, and its Immediate Data is sent with the next. */
 	t->tcp.packet = 64;
 	tx_post(t, KWARP_WR_WRITE_IMM, 0, 64);
 	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_MORE);
@@ -397,6 +355,21 @@ static void test_lost_before_imm(struct kunit *test)
 	kwarp_sq_flush(&t->sq, TEST_FLUSH_CODE);
 	test_cq_expect(test, t->cq, 0, KWARP_WR_WRITE_IMM, KWARP_WC_FLUSH_ERR);
 	test_cq_none(test, t->cq);
+}
+
+/* One step examines a limited number of requests: it may run in softirq. */
+static void test_requests_bounded(struct kunit *test)
+{
+	struct tx_test *t = test->priv;
+	u32 i;
+
+	tx_make_room(test);
+	for (i = 0; i < KWARP_BATCH_EFFORT + 3; i++)
+		tx_post(t, KWARP_WR_SEND, 0, 1);
+	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_MORE);
+	KUNIT_EXPECT_EQ(test, t->tcp.sent, KWARP_BATCH_EFFORT);
+	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_IDLE);
+	KUNIT_EXPECT_EQ(test, t->tcp.sent, KWARP_BATCH_EFFORT + 3);
 }
 
 static struct kunit_case tx_cases[] = {
@@ -415,6 +388,7 @@ static struct kunit_case tx_cases[] = {
 	KUNIT_CASE(test_in_socket),
 	KUNIT_CASE(test_tcp_takes_none),
 	KUNIT_CASE(test_lost_before_imm),
+	KUNIT_CASE(test_requests_bounded),
 	{}
 };
 

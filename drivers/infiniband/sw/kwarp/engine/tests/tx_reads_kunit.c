@@ -1,115 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Tests of the order in which Reads are sent, and of requests that wait for earlier Reads: as many
- * Reads at a time as were agreed (ORD), in order, for any values of the indices. The code under
- * test, which chooses the next message, is included. kwarp_tx_build() is replaced by a function
- * that builds no FPDUs. The queues are the real ones.
- *
- * Numbers such as 5040-6.1-7 name requirements of RFCs, see Documentation/conformance.
- */
-#include <kunit/test.h>
+/* Tests of the order in which Reads are sent, and of requests that wait for earlier Reads. */
 #include <linux/limits.h>
 
-/* Rename this suite's functions: other suites of this module define the same names. */
-#define kwarp_tx_pick		reads_tx_pick
-#define kwarp_tx_pick_term	reads_tx_pick_term
-#define kwarp_tx_pick_rtr	reads_tx_pick_rtr
-#define kwarp_tx_pick_announcement	reads_tx_pick_announcement
-#define kwarp_tx_message_built	reads_tx_message_built
-#define kwarp_tx_step		reads_tx_step
-#define kwarp_tx_drained	reads_tx_drained
-#define kwarp_tx_flush_late	reads_tx_flush_late
-#define kwarp_tx_build		reads_tx_build
-#define kwarp_tx_build_series	reads_tx_build_series
-#define kwarp_engine_fail	reads_engine_fail
-#include "../tx/control.c"
-#include "../tx/pick.c"
-#include "../tx/step.c"
+#include "tx_fixture.h"
 
-#include "queues.h"
+#include "../../proto/mpa_startup.h"
 
-#define ENTRIES		64
 #define NOTHING		U32_MAX
 
-struct reads_test {
-	struct kwarp_engine e;
-	struct kwarp_sq sq;
-	struct ib_qp qp;
-	struct test_cq *cq;
-	enum kwarp_perr failed;
-};
-
-static struct reads_test *the_test;
-
-bool kwarp_tx_build(struct kwarp_engine *e)
-{
-	return false;
-}
-
-bool kwarp_tx_build_series(struct kwarp_engine *e)
-{
-	return false;
-}
-
-void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *raw,
-		       u16 seg_len, const u8 *rreq)
-{
-	the_test->failed = perr;
-}
-
-/* ------------------------------------------------------------------ fixture */
-
-static int reads_test_init(struct kunit *test)
-{
-	struct reads_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
-	u32 i;
-
-	KUNIT_ASSERT_NOT_NULL(test, t);
-	the_test = t;
-	test->priv = t;
-	t->e.kdev = kunit_kzalloc(test, sizeof(*t->e.kdev), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, t->e.kdev);
-	t->cq = test_cq_new(test, ENTRIES);
-	t->qp.qp_num = TEST_QPN;
-	test_sq_init(test, &t->sq, t->cq, &t->qp, ENTRIES, 0);
-	t->e.sq = &t->sq;
-	t->e.ibqp = &t->qp;
-	/* The test acts as the runner, the one context that may send for the stream. */
-	atomic_set(&t->e.tx.run, KWARP_RUN_ACTIVE);
-	t->e.flags = BIT(KWARP_E_TX_OPEN);
-	for (i = 0; i < KWARP_QN_COUNT; i++)
-		t->e.tx.msn[i] = 1;
-	return 0;
-}
-
-/*
- * Set the ORD, the number of Reads that may be outstanding, to @depth, and the first index of the
- * queue of outstanding Reads to @start.
- */
+/* @start: first index of the queue of outstanding Reads */
 static void agree(struct kunit *test, u32 depth, u32 start)
 {
-	struct reads_test *t = test->priv;
+	struct tx_test *t = test->priv;
 	struct kwarp_readq *q = &t->e.oread;
 
-	test_readq_init(test, q, depth, sizeof(*q->o));
+	kwarp_readq_fini(q);
+	KUNIT_ASSERT_EQ(test, kwarp_readq_init(q, depth, sizeof(*q->o)), 0);
 	q->head = start;
 	q->tail = start;
 }
 
 /* Post a request of no octets. The requests of a test are numbered from 0 on. */
-static void post(struct reads_test *t, u8 opcode, u16 flags)
+static void post(struct tx_test *t, u8 opcode, u16 flags)
 {
-	struct kwarp_ring_hdr *hdr = t->sq.ring.hdr;
-	struct kwarp_sqe *w = kwarp_ring_slot(&t->sq.ring, hdr->prod);
-
-	memset(w, 0, t->sq.ring.stride);
-	w->opcode = opcode;
-	w->flags = flags;
-	hdr->prod++;
+	tx_post(t, opcode, flags, 0);
 }
 
 /* Pick the next request, and treat it as sent. Return: its number; NOTHING if none may be sent. */
-static u32 pick(struct reads_test *t)
+static u32 pick(struct tx_test *t)
 {
 	t->e.tx.effort = 0;
 	if (!kwarp_tx_pick(&t->e))
@@ -119,11 +37,8 @@ static u32 pick(struct reads_test *t)
 	return t->e.tx.msg.sq_index;
 }
 
-/*
- * Treat the oldest Read as answered, as end_response() of rx/segment.c does. Return: the number of
- * its request.
- */
-static u32 answer(struct reads_test *t)
+/* As end_response() of rx/segment.c does. Return: the number of the Read's request. */
+static u32 answer(struct tx_test *t)
 {
 	u32 index = kwarp_oread_head(&t->e.oread)->sq_index;
 
@@ -132,7 +47,7 @@ static u32 answer(struct reads_test *t)
 	return index;
 }
 
-static bool waits(const struct reads_test *t)
+static bool waits(const struct tx_test *t)
 {
 	return test_bit(KWARP_E_TX_WAIT_READ, &t->e.flags);
 }
@@ -158,7 +73,7 @@ KUNIT_ARRAY_PARAM(depth, depths, depth_desc);
 static void test_depth(struct kunit *test)
 {
 	const struct depth *c = test->param_value;
-	struct reads_test *t = test->priv;
+	struct tx_test *t = test->priv;
 	u32 total = 3 * c->depth, i;
 
 	agree(test, c->depth, c->start);
@@ -180,16 +95,13 @@ static void test_depth(struct kunit *test)
 	for (; i < total; i++)
 		KUNIT_EXPECT_EQ(test, answer(t), i);
 	KUNIT_EXPECT_TRUE(test, kwarp_readq_empty(&t->e.oread));
-	KUNIT_EXPECT_EQ(test, t->failed, KWARP_PERR_NONE);
+	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_NONE);
 }
 
-/*
- * A request does not overtake an earlier Read that must not be sent yet, but need not wait for the
- * answer to a Read that was sent.
- */
+/* The request need not wait for the answer to a Read that was sent. */
 static void test_in_turn(struct kunit *test)
 {
-	struct reads_test *t = test->priv;
+	struct tx_test *t = test->priv;
 
 	agree(test, 1, 0);
 	post(t, KWARP_WR_READ, 0);
@@ -209,7 +121,7 @@ static void test_in_turn(struct kunit *test)
 /* Our "ready to receive" message (RTR) may be a Read: then it counts against the limit. */
 static void test_rtr_counts(struct kunit *test)
 {
-	struct reads_test *t = test->priv;
+	struct tx_test *t = test->priv;
 
 	agree(test, 1, U32_MAX);
 	t->e.tx.rtr = KWARP_RTR_READ;
@@ -243,7 +155,7 @@ KUNIT_ARRAY_PARAM(fenced, fenced, fenced_desc);
 static void test_fence(struct kunit *test)
 {
 	const u8 *opcode = test->param_value;
-	struct reads_test *t = test->priv;
+	struct tx_test *t = test->priv;
 
 	agree(test, 4, U32_MAX - 2);
 	post(t, KWARP_WR_SEND, KWARP_WR_FENCE);
@@ -272,7 +184,7 @@ static void test_fence(struct kunit *test)
 /* After the peer's FIN no response can come: the next Read and all later requests are not sent. */
 static void test_behind_fin(struct kunit *test)
 {
-	struct reads_test *t = test->priv;
+	struct tx_test *t = test->priv;
 
 	agree(test, 2, 0);
 	set_bit(KWARP_E_FIN_SEEN, &t->e.flags);
@@ -289,18 +201,39 @@ static void test_behind_fin(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, kwarp_tx_drained(&t->e));
 }
 
+/* The receive side has left requests that may complete. TCP takes nothing more now. */
+static void test_behind(struct kunit *test)
+{
+	struct tx_test *t = test->priv;
+
+	agree(test, 1, 0);
+	post(t, KWARP_WR_READ, 0);
+	post(t, KWARP_WR_SEND, 0);
+	KUNIT_EXPECT_EQ(test, pick(t), 0);
+	KUNIT_EXPECT_EQ(test, pick(t), 1);
+	post(t, KWARP_WR_SEND, 0);
+	t->tcp.error = -EAGAIN;
+	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_BLOCKED);
+	t->sq.done[0].awaits = false;
+	t->sq.behind = true;
+	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_BLOCKED);
+	KUNIT_EXPECT_EQ(test, t->sq.ring.hdr->cons, 2);
+	KUNIT_EXPECT_FALSE(test, t->sq.behind);
+}
+
 static struct kunit_case reads_cases[] = {
 	KUNIT_CASE_PARAM(test_depth, depth_gen_params),
 	KUNIT_CASE(test_in_turn),
 	KUNIT_CASE(test_rtr_counts),
 	KUNIT_CASE_PARAM(test_fence, fenced_gen_params),
 	KUNIT_CASE(test_behind_fin),
+	KUNIT_CASE(test_behind),
 	{}
 };
 
 static struct kunit_suite reads_suite = {
 	.name = "kwarp_tx_reads",
-	.init = reads_test_init,
+	.init = tx_test_init,
 	.test_cases = reads_cases,
 };
 

@@ -1,43 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of the transmitter with the messages of RFC 7306: Immediate Data after its Write, Atomic
- * Requests in the order of Reads, and Atomic Responses in the order of the requests. The code under
- * test is included; the region belongs to this suite, the queues are the real ones.
- *
- * Numbers such as 7306-4.1-3 name requirements of RFCs, see Documentation/conformance.
+ * Requests in the order of Reads, and Atomic Responses in the order of the requests.
  */
-#include <kunit/test.h>
+#include "tx_fixture.h"
 
-/* Rename this suite's functions: other suites of this module define the same names. */
-#define kwarp_tx_pick		ext_tx_pick
-#define kwarp_tx_pick_term	ext_tx_pick_term
-#define kwarp_tx_pick_rtr	ext_tx_pick_rtr
-#define kwarp_tx_pick_announcement	ext_tx_pick_announcement
-#define kwarp_tx_message_built	ext_tx_message_built
-#define kwarp_tx_drained	ext_tx_drained
-#define kwarp_tx_flush_late	ext_tx_flush_late
-#define kwarp_engine_fail	ext_tx_engine_fail
-#define kwarp_batch_mr		ext_batch_mr
-#define kwarp_mr_lookup		ext_tx_mr_lookup
-#define kwarp_mr_put		ext_tx_mr_put
-#include "../tx/control.c"
-#include "../tx/pick.c"
-
-#include "queues.h"
+#include "../../tests/doors.h"
 
 #define STAG		0x12345678U
 #define PEER_STAG	0x00c0ffeeU
 #define PEER_TO		0xfedcba9876543210ULL
-#define DEPTH		2
-#define ENTRIES		16
 #define OPERAND		0x8070605040302010ULL
 #define SWAP		0x0102030405060708ULL
 
-struct ext_test {
-	struct kwarp_engine e;
-	struct kwarp_sq sq;
-	struct ib_qp qp;
-	struct test_cq *cq;
+static struct {
 	struct kwarp_mr mr;
 	struct ib_pd pd;
 	u8 *chunk;
@@ -47,94 +23,77 @@ struct ext_test {
 	u8 raw[KWARP_DDP_UNTAGGED_LEN];
 	u16 seg_len;
 	bool rreq;
-};
+} ext;
 
-static struct ext_test *the_test;
-
-struct kwarp_mr *kwarp_batch_mr(struct kwarp_batch *b, u32 stag)
+static struct kwarp_mr *batch_no_mr(struct kwarp_batch *b, u32 stag)
 {
 	return NULL;
 }
 
-struct kwarp_mr *kwarp_mr_lookup(struct kwarp_dev *kdev, u32 stag)
+static struct kwarp_mr *find_region(struct kwarp_dev *kdev, u32 stag)
 {
 	if (stag >> 8 != STAG >> 8)
 		return NULL;
-	the_test->references++;
-	return &the_test->mr;
+	ext.references++;
+	return &ext.mr;
 }
 
-void kwarp_mr_put(struct kwarp_mr *mr)
+static void leave_region(struct kwarp_mr *mr)
 {
-	the_test->references--;
+	ext.references--;
 }
 
-void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *raw,
-		       u16 seg_len, const u8 *rreq)
+static void note_failure(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *raw,
+			 u16 seg_len, const u8 *rreq)
 {
-	struct ext_test *t = the_test;
-
-	t->perr = perr;
-	t->seg_len = seg_len;
-	t->rreq = rreq;
+	ext.perr = perr;
+	ext.seg_len = seg_len;
+	ext.rreq = rreq;
 	if (raw)
-		memcpy(t->raw, raw, sizeof(t->raw));
+		memcpy(ext.raw, raw, sizeof(ext.raw));
 	set_bit(KWARP_E_FAILED, &e->flags);
 }
 
 /* ------------------------------------------------------------------ fixture */
 
-static void make_queues(struct kunit *test, struct ext_test *t)
-{
-	t->cq = test_cq_new(test, ENTRIES);
-	t->sq.rfc7306 = true;
-	test_sq_init(test, &t->sq, t->cq, &t->qp, ENTRIES, 0);
-	test_readq_init(test, &t->e.iread, 4, sizeof(struct kwarp_iread));
-	test_readq_init(test, &t->e.oread, DEPTH, sizeof(struct kwarp_oread));
-}
-
 static int ext_test_init(struct kunit *test)
 {
-	struct ext_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
-	u32 i;
+	int ret = tx_test_init(test);
+	struct tx_test *t = test->priv;
 
-	KUNIT_ASSERT_NOT_NULL(test, t);
-	the_test = t;
-	test->priv = t;
-	t->e.kdev = kunit_kzalloc(test, sizeof(*t->e.kdev), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, t->e.kdev);
-	t->qp.qp_num = TEST_QPN;
-	make_queues(test, t);
-	rwlock_init(&t->mr.lock);
-	t->chunk = (u8 *)t->words;
-	t->mr.kind = KWARP_MR_FAST;
-	t->mr.valid = true;
-	t->mr.stag = STAG;
-	t->mr.access = IB_ACCESS_LOCAL_WRITE | KWARP_REMOTE_ACCESS;
-	t->mr.pd = &t->pd;
-	t->mr.length = sizeof(t->words);
-	t->mr.chunk = &t->chunk;
-	t->mr.nchunks = 1;
-	t->mr.shift = ilog2(sizeof(t->words));
-	t->e.mem.pd = &t->pd;
-	t->e.sq = &t->sq;
-	t->e.ibqp = &t->qp;
-	t->e.rfc7306 = true;
+	if (ret)
+		return ret;
+	memset(&ext, 0, sizeof(ext));
+	rwlock_init(&ext.mr.lock);
+	ext.chunk = (u8 *)ext.words;
+	ext.mr.kind = KWARP_MR_FAST;
+	ext.mr.valid = true;
+	ext.mr.stag = STAG;
+	ext.mr.access = IB_ACCESS_LOCAL_WRITE | KWARP_REMOTE_ACCESS;
+	ext.mr.pd = &ext.pd;
+	ext.mr.length = sizeof(ext.words);
+	ext.mr.chunk = &ext.chunk;
+	ext.mr.nchunks = 1;
+	ext.mr.shift = ilog2(sizeof(ext.words));
+	t->sq.rfc7306 = true;
+	t->e.mem.pd = &ext.pd;
+	t->e.more = KWARP_RDMAP_RFC7306;
 	t->e.sink_rights = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE;
-	/* The test acts as the runner, the one context that may send for the stream. */
-	atomic_set(&t->e.tx.run, KWARP_RUN_ACTIVE);
-	t->e.flags = BIT(KWARP_E_TX_OPEN);
-	for (i = 0; i < KWARP_QN_COUNT; i++)
-		t->e.tx.msn[i] = 1;
+	kwarp_readq_fini(&t->e.iread);
+	KUNIT_ASSERT_EQ(test, kwarp_readq_init(&t->e.iread, 4, sizeof(struct kwarp_iread)), 0);
+	kwarp_stub(test, kwarp_batch_mr, batch_no_mr);
+	kwarp_stub(test, kwarp_mr_lookup, find_region);
+	kwarp_stub(test, kwarp_mr_put, leave_region);
+	kwarp_stub(test, kwarp_engine_fail, note_failure);
 	return 0;
 }
 
 static void ext_test_exit(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, the_test->references, 0);
+	KUNIT_EXPECT_EQ(test, ext.references, 0);
 }
 
-static struct kwarp_sqe *post(struct ext_test *t, u8 opcode, u16 flags)
+static struct kwarp_sqe *post(struct tx_test *t, u8 opcode, u16 flags)
 {
 	const struct kwarp_sge sge = { .addr = 3, .length = 8, .lkey = STAG };
 	struct kwarp_ring_hdr *hdr = t->sq.ring.hdr;
@@ -155,16 +114,16 @@ static struct kwarp_sqe *post(struct ext_test *t, u8 opcode, u16 flags)
 	return w;
 }
 
-static bool pick(struct ext_test *t)
+static bool pick(struct tx_test *t)
 {
 	t->e.tx.effort = 0;
 	return kwarp_tx_pick(&t->e);
 }
 
-/* Check the message that is to be built next: an untagged one, from a buffer of the engine. */
 static void expect_message(struct kunit *test, u8 opcode, u32 qn, u32 msn, u32 len)
 {
-	const struct kwarp_tx_msg *m = &the_test->e.tx.msg;
+	const struct tx_test *t = test->priv;
+	const struct kwarp_tx_msg *m = &t->e.tx.msg;
 
 	KUNIT_EXPECT_FALSE(test, m->hdr.tagged);
 	KUNIT_EXPECT_EQ(test, m->hdr.opcode, opcode);
@@ -178,14 +137,11 @@ static void expect_message(struct kunit *test, u8 opcode, u32 qn, u32 msn, u32 l
 
 /* ----------------------------------------------------------- Immediate Data */
 
-/*
- * A Write, here of no octets, is sent first, then its Immediate Data, and nothing between the two
- * (7306-6.3-4 to -6, 7306-D-2, -3).
- */
+/* 7306-6.3-4 to -6, 7306-D-2, -3: nothing is sent between the Write and its Immediate Data. */
 static void test_write_imm(struct kunit *test)
 {
 	static const u8 octets[KWARP_RDMAP_IMM_LEN] = { 0xde, 0xad, 0xbe, 0xef };
-	struct ext_test *t = test->priv;
+	struct tx_test *t = test->priv;
 	struct kwarp_sqe *w = post(t, KWARP_WR_WRITE_IMM, 0);
 
 	memcpy(&w->imm, octets, sizeof(w->imm));
@@ -197,10 +153,7 @@ static void test_write_imm(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->e.tx.msg.hdr.stag, PEER_STAG);
 	KUNIT_EXPECT_EQ(test, t->e.tx.msg.hdr.to, PEER_TO);
 	kwarp_tx_message_built(&t->e);
-	/*
-	 * The request is not complete yet, and no answer to the peer may be sent before the
-	 * Immediate Data.
-	 */
+	/* No answer to the peer may be sent before the Immediate Data. */
 	KUNIT_EXPECT_EQ(test, t->e.tx.msg.kind, KWARP_TXK_SQ);
 	KUNIT_EXPECT_EQ(test, t->e.tx.sq_end, 0);
 	expect_message(test, KWARP_OP_IMM, KWARP_QN_SEND, 1, 8);
@@ -226,19 +179,16 @@ static void extended_desc(const u8 *opcode, char *desc)
 
 KUNIT_ARRAY_PARAM(extended, extended, extended_desc);
 
-/*
- * A queue pair that does not use RFC 7306 sends no message of that RFC, even if the program writes
- * a request for one into the ring: the request fails.
- */
+/* The program writes a request into the ring all the same: the request fails. */
 static void test_without(struct kunit *test)
 {
 	const u8 *opcode = test->param_value;
-	struct ext_test *t = test->priv;
+	struct tx_test *t = test->priv;
 
 	t->sq.rfc7306 = false;
 	post(t, *opcode, 0);
 	KUNIT_EXPECT_FALSE(test, pick(t));
-	KUNIT_EXPECT_EQ(test, t->perr, KWARP_PERR_LOCAL);
+	KUNIT_EXPECT_EQ(test, ext.perr, KWARP_PERR_LOCAL);
 	kwarp_sq_flush(&t->sq, TEST_FLUSH_CODE);
 	test_cq_expect(test, t->cq, 0, *opcode, KWARP_WC_LOC_QP_OP_ERR);
 }
@@ -247,7 +197,7 @@ static void test_without(struct kunit *test)
 
 static void expect_request(struct kunit *test, u32 msn, const struct kwarp_atomic_req *want)
 {
-	struct ext_test *t = test->priv;
+	struct tx_test *t = test->priv;
 	struct kwarp_atomic_req got;
 
 	expect_message(test, KWARP_OP_ATOMIC_REQ, KWARP_QN_RREQ, msn, KWARP_ATOMIC_REQ_LEN);
@@ -255,10 +205,7 @@ static void expect_request(struct kunit *test, u32 msn, const struct kwarp_atomi
 	KUNIT_EXPECT_MEMEQ(test, &got, want, sizeof(got));
 }
 
-/*
- * Atomic Requests and Reads share one MSN count; fields of an Atomic Request for which a work
- * request has no value get default values (7306-5.2-1, 7306-5.2.1-7, -14).
- */
+/* 7306-5.2-1, 7306-5.2.1-7, -14: unused fields of an Atomic Request get default values. */
 static void test_requests(struct kunit *test)
 {
 	const struct kwarp_atomic_req add = {
@@ -269,7 +216,7 @@ static void test_requests(struct kunit *test)
 		.op = KWARP_ATOMIC_CMP_SWAP, .id = 3, .stag = PEER_STAG, .to = PEER_TO,
 		.data = SWAP, .mask = U64_MAX, .compare = OPERAND, .compare_mask = U64_MAX,
 	};
-	struct ext_test *t = test->priv;
+	struct tx_test *t = test->priv;
 	const struct kwarp_oread *r;
 
 	post(t, KWARP_WR_FETCH_ADD, 0);
@@ -302,7 +249,7 @@ static void test_requests(struct kunit *test)
 /* A fenced request waits for earlier atomic operations, as it does for earlier Reads. */
 static void test_fence(struct kunit *test)
 {
-	struct ext_test *t = test->priv;
+	struct tx_test *t = test->priv;
 
 	post(t, KWARP_WR_FETCH_ADD, 0);
 	post(t, KWARP_WR_SEND, KWARP_WR_FENCE);
@@ -326,17 +273,14 @@ static const struct sink {
 
 KUNIT_ARRAY_PARAM_DESC(sink, sinks, desc);
 
-/*
- * An Atomic Response does not name its sink, the buffer of the request. So local write is enough
- * for that buffer, even if the sinks of Reads need remote write, as here (@sink_rights).
- */
+/* An Atomic Response does not name its sink, so local write is enough for that buffer. */
 static void test_sink(struct kunit *test)
 {
 	const struct sink *c = test->param_value;
-	struct ext_test *t = test->priv;
+	struct tx_test *t = test->priv;
 
-	t->mr.kind = c->kind;
-	t->mr.access = c->access;
+	ext.mr.kind = c->kind;
+	ext.mr.access = c->access;
 	post(t, KWARP_WR_FETCH_ADD, 0);
 	KUNIT_EXPECT_EQ(test, pick(t), c->status == KWARP_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, kwarp_readq_empty(&t->e.oread), c->status != KWARP_WC_SUCCESS);
@@ -348,13 +292,13 @@ static void test_sink(struct kunit *test)
 
 /* ------------------------------------------------------------------- answers */
 
-static void ask(struct ext_test *t, const struct kwarp_atomic_req *req)
+static void ask(struct tx_test *t, const struct kwarp_atomic_req *req)
 {
 	struct kwarp_iread *r = kwarp_iread_tail(&t->e.iread);
 
 	memset(r, 0, sizeof(*r));
 	r->atomic = req;
-	r->raw_ddp[1] = 0x4a;
+	r->raw[1] = 0x4a;
 	if (req)
 		r->req = *req;
 	kwarp_readq_push(&t->e.iread);
@@ -362,7 +306,7 @@ static void ask(struct ext_test *t, const struct kwarp_atomic_req *req)
 
 static void expect_answer(struct kunit *test, u32 msn, u32 id, u64 value)
 {
-	struct ext_test *t = test->priv;
+	struct tx_test *t = test->priv;
 	struct kwarp_atomic_resp resp;
 
 	KUNIT_EXPECT_EQ(test, t->e.tx.msg.kind, KWARP_TXK_ANSWER);
@@ -373,10 +317,7 @@ static void expect_answer(struct kunit *test, u32 msn, u32 id, u64 value)
 	kwarp_tx_message_built(&t->e);
 }
 
-/*
- * Answers to the peer are sent in order; each operation is carried out once, when its answer is
- * next (7306-5.4-9, -10, 7306-7-5, -6, -9).
- */
+/* 7306-5.4-9, -10, 7306-7-5, -6, -9: an operation is carried out when its answer is next. */
 static void test_answers(struct kunit *test)
 {
 	const struct kwarp_atomic_req add = {
@@ -386,23 +327,23 @@ static void test_answers(struct kunit *test)
 		.op = KWARP_ATOMIC_CMP_SWAP, .id = 0xb, .stag = STAG, .to = 8, .data = 77,
 		.mask = U64_MAX, .compare = 42, .compare_mask = U64_MAX,
 	};
-	struct ext_test *t = test->priv;
+	struct tx_test *t = test->priv;
 
-	t->words[1] = 41;
+	ext.words[1] = 41;
 	ask(t, NULL);
 	ask(t, &add);
 	ask(t, &swap);
 	ask(t, NULL);
 	KUNIT_ASSERT_TRUE(test, pick(t));
 	KUNIT_EXPECT_EQ(test, t->e.tx.msg.hdr.opcode, KWARP_OP_RRESP);
-	KUNIT_EXPECT_EQ(test, t->words[1], 41);
+	KUNIT_EXPECT_EQ(test, ext.words[1], 41);
 	kwarp_tx_message_built(&t->e);
 	KUNIT_ASSERT_TRUE(test, pick(t));
-	KUNIT_EXPECT_EQ(test, t->words[1], 42);
+	KUNIT_EXPECT_EQ(test, ext.words[1], 42);
 	expect_answer(test, 1, 0xa, 41);
 	KUNIT_ASSERT_TRUE(test, pick(t));
 	expect_answer(test, 2, 0xb, 42);
-	KUNIT_EXPECT_EQ(test, t->words[1], 77);
+	KUNIT_EXPECT_EQ(test, ext.words[1], 77);
 	KUNIT_ASSERT_TRUE(test, pick(t));
 	KUNIT_EXPECT_EQ(test, t->e.tx.msg.hdr.opcode, KWARP_OP_RRESP);
 	kwarp_tx_message_built(&t->e);
@@ -410,27 +351,24 @@ static void test_answers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->e.tx.msn[KWARP_QN_ATOMIC], 3);
 }
 
-/*
- * The region of a queued Atomic Request became invalid after the request was received: the stream
- * fails, and our next request is not sent.
- */
+/* The stream fails, and our next request is not sent. */
 static void test_answer_no_region(struct kunit *test)
 {
 	const struct kwarp_atomic_req add = {
 		.op = KWARP_ATOMIC_FETCH_ADD, .stag = STAG, .to = 8, .data = 1,
 	};
-	struct ext_test *t = test->priv;
+	struct tx_test *t = test->priv;
 
 	ask(t, &add);
 	post(t, KWARP_WR_SEND, 0);
-	t->mr.valid = false;
+	ext.mr.valid = false;
 	KUNIT_EXPECT_FALSE(test, pick(t));
-	KUNIT_EXPECT_EQ(test, t->perr, KWARP_PERR_R_STAG);
-	KUNIT_EXPECT_EQ(test, t->seg_len, 70);
-	KUNIT_EXPECT_EQ(test, t->raw[1], 0x4a);
+	KUNIT_EXPECT_EQ(test, ext.perr, KWARP_PERR_R_STAG);
+	KUNIT_EXPECT_EQ(test, ext.seg_len, 70);
+	KUNIT_EXPECT_EQ(test, ext.raw[1], 0x4a);
 	/* the Terminate has no Read Request header (7306-8.1-2) */
-	KUNIT_EXPECT_FALSE(test, t->rreq);
-	KUNIT_EXPECT_EQ(test, t->words[1], 0);
+	KUNIT_EXPECT_FALSE(test, ext.rreq);
+	KUNIT_EXPECT_EQ(test, ext.words[1], 0);
 	KUNIT_EXPECT_EQ(test, t->sq.next, 0);
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of series: several FPDUs of a message that are built at a time, with payload from one
- * region (tx/series.c). kwarp_tx_build() builds all other FPDUs, one at a time. Batch: FPDUs
- * collected for one socket call; its page: the memory that the next octets are written to.
+ * region (tx/series.c). kwarp_tx_build() builds all other FPDUs, one at a time.
  */
 #include "tx_build_fixture.h"
 
@@ -29,10 +28,7 @@ static const struct limit {
 
 KUNIT_ARRAY_PARAM_DESC(limit, limits, desc);
 
-/*
- * Each case has a limit that determines how many FPDUs are built at a time. An FPDU has 1448
- * octets, of which 1428 are payload: the MULPDU is 1442, and a Write has 14 octets of header.
- */
+/* With a MULPDU of 1442 an FPDU has 1448 octets, of which 1428 are payload (header: 14). */
 static void test_series_limits(struct kunit *test)
 {
 	const struct limit *c = test->param_value;
@@ -60,10 +56,7 @@ static void test_series_limits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tx->msg.hdr.to, c->n * 1428);
 }
 
-/*
- * If the access to the payload is not allowed, no series is built: kwarp_tx_build(), which is
- * called after that, finds and reports the error.
- */
+/* kwarp_tx_build(), which is called after that, finds and reports the error. */
 static void test_series_refused(struct kunit *test)
 {
 	struct build_test *t = test->priv;
@@ -83,10 +76,7 @@ static void test_series_refused(struct kunit *test)
 	for (i = 0; i < 10; i++)
 		KUNIT_EXPECT_FALSE(test, kwarp_tx_build_series(&t->e));
 	t->mr.access = IB_ACCESS_REMOTE_READ;
-	/*
-	 * For a Read Response the access to all octets that are left of the Read is checked, as in
-	 * kwarp_tx_build().
-	 */
+	/* The access to all octets that are left of the Read is checked, as in kwarp_tx_build(). */
 	t->mr.length = 9999;
 	for (i = 0; i < 10; i++)
 		KUNIT_EXPECT_FALSE(test, kwarp_tx_build_series(&t->e));

@@ -2,16 +2,8 @@
 /*
  * A batch: many FPDUs that go to TCP in one socket call.
  *
- * Payload is copied once, while its region is locked, into pages that belong to the batch. The CRC
- * is computed over the copy soon after, while its octets are in the cache. The pages are handed to
- * TCP, which references them until the peer has acknowledged. So after the socket call nothing
- * references memory that a consumer can write to, and a request may complete before the peer
- * acknowledges (5040-5.5-11); the CRC is that of the octets sent; and no region stays in use while
- * the peer makes us wait.
- *
- * Runner: the one context that may send for a stream at a time (run.c).
- *
- * Numbers such as 5040-5.5-11 name requirements of RFCs, see Documentation/conformance.
+ * After the socket call nothing references memory that a consumer can write to, and a request may
+ * complete before the peer acknowledges (5040-5.5-11).
  */
 #ifndef KWARP_ENGINE_TX_BATCH_H
 #define KWARP_ENGINE_TX_BATCH_H
@@ -56,7 +48,7 @@ static_assert(KWARP_BATCH_MRS >= KWARP_MAX_SGE);
  * @kdev: device
  * @n: entries of @bv in use
  * @nmr: entries of @mr in use
- * @much: the last batch was longer than a page, so this one may be, too: use large pages
+ * @large: the last batch was longer than a page, so this one may be, too: use large pages
  * @len: octets in the batch
  * @sent: octets that TCP has accepted
  * @goal: length limit: octets that TCP, with segmentation offload, passes to the network device as
@@ -72,7 +64,7 @@ struct kwarp_batch {
 	struct kwarp_dev *kdev;
 	u16 n;
 	u8 nmr;
-	bool much;
+	bool large;
 	u32 len;
 	u32 sent;
 	u32 goal;
@@ -100,12 +92,7 @@ static inline bool kwarp_batch_pending(const struct kwarp_batch *b)
 	return b->sent != b->len;
 }
 
-/**
- * kwarp_batch_fits - may an FPDU be appended?
- * @b: batch
- * @len: octets of the FPDU
- *
- * Context: the runner.
+/*
  * Return: true if so, always for an empty batch. False if the batch would get longer than @b->goal,
  * if the FPDU would cross a boundary of TCP segments where that is to be avoided (5044-5.1-4), or
  * if the batch can reference no more regions. The FPDU then begins the next batch.
@@ -125,7 +112,6 @@ static inline u32 kwarp_batch_left(const struct kwarp_batch *b)
 	return b->len < b->goal ? b->goal - b->len : 0;
 }
 
-/* Octets still free in the page that is being filled. */
 static inline u32 kwarp_batch_room(const struct kwarp_batch *b)
 {
 	return b->frag.page ? b->frag.size - b->frag.offset : 0;

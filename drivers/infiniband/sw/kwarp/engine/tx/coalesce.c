@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Decides whether to hold send queues, and has the timer that looks for requests in held ones.
- * coalesce.h describes how.
- *
  * A held stream is on a list of its CQ. The runner adds and removes it; the timer removes it when
  * the hold ends. Only the runner sets the ring's flags. It sets KWARP_RING_HELD, so that programs
  * do not ring, and then checks that the stream is still held; the timer ends the hold, and then
@@ -11,20 +8,20 @@
 #include "coalesce.h"
 
 #include <linux/delay.h>
+#include <linux/hrtimer.h>
 #include <linux/pid.h>
+#include <linux/pid_namespace.h>
 #include <linux/sched.h>
+#include <linux/sched/clock.h>
 
-#include "pace.h"
 #include "share.h"
 #include "../../compat.h"
+#include "../../door.h"
 #include "../../kwarp.h"
 
 /* ------------------------------------------------------------------- the timer */
 
-/*
- * How often the program has polled the CQs of this queue pair. A hint: the program may be polling
- * now.
- */
+/* A hint: the program may be polling now. */
 static u32 program_polls(const struct kwarp_engine *e)
 {
 	u32 n = kwarp_cq_polls(e->sq->cq);
@@ -33,8 +30,7 @@ static u32 program_polls(const struct kwarp_engine *e)
 }
 
 /*
- * Are there waiting requests, that is, requests posted without a doorbell while the flags were
- * KWARP_RING_HELD?
+ * Requests are waiting if they were posted without a doorbell while the flags were KWARP_RING_HELD.
  */
 static bool has_waiting(const struct kwarp_engine *e)
 {
@@ -51,22 +47,42 @@ static bool has_waiting(const struct kwarp_engine *e)
 	       !test_bit(KWARP_E_TX_WAIT_READ, &e->flags);
 }
 
-/* What the timer has to do for a stream. */
+/* Count requests that were sent, whether held or not. */
+static void hold_count(struct kwarp_cq_coalesce *h, u32 sent)
+{
+	h->sent += min(sent, U32_MAX - h->sent);
+}
+
+static bool hold_obeys(const struct kwarp_cq_coalesce *h)
+{
+	return h->sent < h->obey;
+}
+
+static void hold_forgot(struct kwarp_cq_coalesce *h)
+{
+	if (h->sent >= h->obey + KWARP_COALESCE_RARE) {
+		h->obey = 0;
+		h->obey_next = KWARP_COALESCE_RARE;
+	} else {
+		h->obey = h->obey_next;
+		h->obey_next = min(4 * h->obey_next, KWARP_COALESCE_OBEY_MAX);
+	}
+	h->sent = 0;
+}
+
 enum todo { NOTHING, SEND, END_HOLD };
 
-/* @busy: the program may have had no processor since the last look. */
+/* @busy: the program may have been kept from polling since the last look. */
 static enum todo hold_look_at(struct kwarp_cq_coalesce *h, struct kwarp_engine *e, u64 now,
 			      bool busy)
 {
 	struct kwarp_coalesce *c = &e->tx.coalesce;
-	u32 polls = program_polls(e);
-	bool inside = atomic_read(&h->inside);
-	bool active = polls != c->activity || inside || c->inside || busy;
+	const u32 polls = program_polls(e);
+	const bool active = polls != c->activity || busy;
 
 	c->activity = polls;
-	c->inside = inside;
 	/* Another queue had a forgotten request. */
-	if (h->obey)
+	if (hold_obeys(h))
 		return END_HOLD;
 	if (!has_waiting(e)) {
 		c->found = 0;
@@ -74,7 +90,8 @@ static enum todo hold_look_at(struct kwarp_cq_coalesce *h, struct kwarp_engine *
 		return c->quiet < KWARP_COALESCE_QUIET ? NOTHING : END_HOLD;
 	}
 	c->quiet = 0;
-	if (!c->found) {
+	/* If streams have left the list during this look, it may come here twice. */
+	if (!c->found || c->found == now) {
 		c->found = now;
 		return NOTHING;
 	}
@@ -82,16 +99,15 @@ static enum todo hold_look_at(struct kwarp_cq_coalesce *h, struct kwarp_engine *
 	if (active && now - c->found + 2 * h->ns <= KWARP_COALESCE_MOST_NS)
 		return NOTHING;
 	atomic_long_inc(&e->kdev->coalesce_timeouts);
-	/* Several requests left together: the program comes back late, but gains from the hold. */
 	if (active || READ_ONCE(e->sq->ring.hdr->prod) - READ_ONCE(e->sq->next) > 1)
 		return SEND;
-	kwarp_coalesce_forgot(h);
+	hold_forgot(h);
 	return END_HOLD;
 }
 
 /*
- * Send for a stream. The lock of the list of held streams is dropped, because @send takes the
- * socket lock. The stream cannot be freed while @sends is not zero.
+ * The lock of the list of held streams is dropped, because @send takes the socket lock. The stream
+ * cannot be freed while @sends is not zero.
  */
 static void hold_send(struct kwarp_cq_coalesce *h, struct kwarp_engine *e)
 {
@@ -122,7 +138,6 @@ static void hold_remove(struct kwarp_cq_coalesce *h, struct kwarp_engine *e)
 	WRITE_ONCE(e->tx.coalesce.on, false);
 }
 
-/* End a stream's hold: make the program ring again, and send waiting requests. */
 static void hold_end(struct kwarp_cq_coalesce *h, struct kwarp_engine *e)
 {
 	hold_remove(h, e);
@@ -136,64 +151,40 @@ static void hold_end(struct kwarp_cq_coalesce *h, struct kwarp_engine *e)
 }
 
 /*
- * The first stream of the list; NULL if there is none, or it was looked at in this look: then all
- * were, because each moves to the end of the list.
+ * Return: the thread that rang last, only to be compared, if it has this processor, on which the
+ * timer runs, or waits for it; else NULL.
  */
-static struct kwarp_engine *hold_next_stream(struct kwarp_cq_coalesce *h)
+static const struct task_struct *poster_here(const struct kwarp_cq_coalesce *h)
 {
-	struct kwarp_engine *e = list_first_entry_or_null(&h->streams, struct kwarp_engine,
-							  tx.coalesce.node);
-
-	return e && e->tx.coalesce.turn != h->turn ? e : NULL;
-}
-
-/* Does the thread that rang last need this processor, on which the timer runs? */
-enum need { ELSEWHERE, INTERRUPTED, WAITS };
-
-static enum need poster_needs(const struct kwarp_cq_coalesce *h)
-{
-	enum need need = ELSEWHERE;
 	const struct task_struct *p;
 
 	rcu_read_lock();
-	p = pid_task(h->poster, PIDTYPE_PID);
-	if (p && task_is_running(p) && task_cpu(p) == smp_processor_id())
-		need = p == current ? INTERRUPTED : WAITS;
+	p = pid_task(find_pid_ns(READ_ONCE(h->poster), &init_pid_ns), PIDTYPE_PID);
+	if (p && !(task_is_running(p) && task_cpu(p) == smp_processor_id()))
+		p = NULL;
 	rcu_read_unlock();
-	return need;
+	return p;
 }
 
-/*
- * When is the next look? A round that is not complete goes on soon, unless the program needs the
- * processor. @spent: time of this look without sends, which is charged to nobody.
- */
-static u64 hold_pause(struct kwarp_cq_coalesce *h, enum need need, u64 spent)
-{
-	if (kwarp_softirq_looks(spent) > KWARP_COALESCE_SHARE_NS)
-		return max_t(u64, h->ns, KWARP_COALESCE_MOST_NS / 2);
-	if (hold_next_stream(h) && need == ELSEWHERE)
-		return KWARP_COALESCE_MIN_US * NSEC_PER_USEC;
-	return h->ns;
-}
-
-/* Look at the streams. Return: nanoseconds until the next look; 0: nothing is held. */
+/* Return: nanoseconds until the next look; 0: nothing is held. */
 static u64 hold_look(struct kwarp_cq_coalesce *h)
 {
-	const enum need need = poster_needs(h);
-	/* What the last look has sent may have kept the program from the processor since. */
-	const bool busy = need == WAITS || (need == INTERRUPTED && h->sends);
+	const struct task_struct *poster = poster_here(h);
+	const bool inside = atomic_read(&h->inside);
+	const bool busy = inside || h->was_inside || (poster && (poster != current || h->sends));
 	const u64 now = ktime_get_ns(), begin = local_clock();
-	struct kwarp_engine *e;
+	u32 left = h->held;
 
 	lockdep_assert_held(&h->lock);
+	h->was_inside = inside;
 	h->sending = 0;
-	h->turn++;
 	h->sends = 0;
-	while (h->sends < KWARP_COALESCE_SENDS && (e = hold_next_stream(h))) {
+	for (; left && h->sends < KWARP_COALESCE_SENDS && !list_empty(&h->streams); left--) {
+		struct kwarp_engine *e = list_first_entry(&h->streams, struct kwarp_engine,
+							  tx.coalesce.node);
 		enum todo todo;
 
-		e->tx.coalesce.turn = h->turn;
-		list_move_tail(&e->tx.coalesce.node, &h->streams);
+		list_rotate_left(&h->streams);
 		todo = hold_look_at(h, e, now, busy);
 		if (todo == SEND)
 			hold_send(h, e);
@@ -203,7 +194,11 @@ static u64 hold_look(struct kwarp_cq_coalesce *h)
 	}
 	if (list_empty(&h->streams))
 		return 0;
-	return hold_pause(h, need, local_clock() - begin - h->sending);
+	/* The time of looks is charged to nobody; that of sends is limited elsewhere (share.c). */
+	if (kwarp_softirq_looks(local_clock() - begin - h->sending) > KWARP_COALESCE_SHARE_NS)
+		return max_t(u64, h->ns, KWARP_COALESCE_MOST_NS / 2);
+	/* Go on with the others soon, unless the program needs the processor. */
+	return left && !poster ? KWARP_COALESCE_MIN_US * NSEC_PER_USEC : h->ns;
 }
 
 static struct kwarp_dev *hold_device(struct kwarp_cq_coalesce *h)
@@ -211,7 +206,7 @@ static struct kwarp_dev *hold_device(struct kwarp_cq_coalesce *h)
 	return to_kdev(container_of(h, struct kwarp_cq, coalesce)->ibcq.device);
 }
 
-/* The timer's handler. Context: softirq. */
+/* Context: softirq. */
 static enum hrtimer_restart hold_timer(struct hrtimer *timer)
 {
 	struct kwarp_cq_coalesce *h = container_of(timer, struct kwarp_cq_coalesce, timer);
@@ -261,7 +256,7 @@ static bool may_hold(const struct kwarp_engine *e)
 	return test_bit(KWARP_E_TX_OPEN, &e->flags);
 }
 
-/* Start the CQ's timer. Return: false if too many timers run already. */
+/* Return: false if too many timers run already. */
 static bool hold_start_timer(struct kwarp_cq_coalesce *h, const struct kwarp_coalesce *c)
 {
 	if (!kwarp_timers_get(&h->user->holds, KWARP_MAX_USER_HOLDS, &hold_device(h)->timers.holds,
@@ -286,35 +281,17 @@ static void hold_add(struct kwarp_cq_coalesce *h, struct kwarp_engine *e)
 	h->ns = min(h->ns, c->ns);
 	h->held++;
 	c->activity = program_polls(e);
-	c->turn = h->turn;
 	list_add_tail(&c->node, &h->streams);
 	WRITE_ONCE(c->on, true);
 }
 
-/* Remember the thread that rings, for poster_needs(). Context: process. */
-static void set_poster(struct kwarp_cq_coalesce *h)
-{
-	struct pid *pid = task_pid(current);
-
-	if (READ_ONCE(h->poster) == pid)
-		return;
-	get_pid(pid);
-	spin_lock_bh(&h->lock);
-	swap(h->poster, pid);
-	spin_unlock_bh(&h->lock);
-	put_pid(pid);
-}
-
-/**
- * kwarp_coalesce_rung - note that a doorbell was rung
- * @e: engine
- *
+/*
  * The caller sends, and calls kwarp_coalesce_sent() when all is sent, and kwarp_coalesce_returns().
- *
  * Context: the runner, process.
  */
 void kwarp_coalesce_rung(struct kwarp_engine *e)
 {
+	KWARP_DOOR(kwarp_coalesce_rung, e);
 	struct kwarp_coalesce *c = &e->tx.coalesce;
 
 	kwarp_assert_runner(e);
@@ -322,32 +299,21 @@ void kwarp_coalesce_rung(struct kwarp_engine *e)
 	if (!c->ns)
 		return;
 	c->realtime = poster_is_realtime();
-	/*
-	 * If kwarp_coalesce_sent() was not called since the previous doorbell, the two count as
-	 * one, which began when the previous one began.
-	 */
-	if (!e->sq->siw)
-		set_poster(&e->sq->cq->coalesce);
-	else if (!c->rung)
-		kwarp_pace_rung(e);
+	WRITE_ONCE(e->sq->cq->coalesce.poster, task_pid_nr(current));
 	c->rung = true;
 	WRITE_ONCE(c->rung_at, READ_ONCE(e->sq->ring.hdr->prod));
 }
 
-/* The program returns from its doorbell. Context: process; another context may be the runner. */
+/* Context: process; another context may be the runner. */
 void kwarp_coalesce_returns(struct kwarp_engine *e)
 {
+	KWARP_DOOR(kwarp_coalesce_returns, e);
 	atomic_dec(&e->sq->cq->coalesce.inside);
 }
 
-/**
- * kwarp_coalesce_sent - decide about a hold, after the sending that a doorbell has caused
- * @e: engine
- *
- * Context: the runner.
- */
 void kwarp_coalesce_sent(struct kwarp_engine *e)
 {
+	KWARP_DOOR(kwarp_coalesce_sent, e);
 	struct kwarp_coalesce *c = &e->tx.coalesce;
 	struct kwarp_cq_coalesce *h = &e->sq->cq->coalesce;
 	u32 before = c->polls;
@@ -356,35 +322,33 @@ void kwarp_coalesce_sent(struct kwarp_engine *e)
 	if (!c->rung)
 		return;
 	c->rung = false;
-	if (e->sq->siw) {
-		kwarp_pace_sent(e, may_hold(e));
+	if (c->ops) {
+		c->ops->sent(e, may_hold(e));
 		return;
 	}
 	c->polls = program_polls(e);
 	spin_lock_bh(&h->lock);
-	kwarp_coalesce_count(h, e->sq->next - c->counted);
+	hold_count(h, e->sq->next - c->counted);
 	c->counted = e->sq->next;
-	if (!h->obey && c->polls != before && may_hold(e))
+	if (!hold_obeys(h) && c->polls != before && may_hold(e))
 		hold_add(h, e);
 	else
 		hold_remove(h, e);
 	spin_unlock_bh(&h->lock);
 }
 
-/**
- * kwarp_coalesce_stop - end the hold, because the stream ends
- * @e: engine; the caller has stopped the runner (kwarp_tx_claim()), so that no doorbell is handled
- *	meanwhile
- *
- * Context: process; waits if the timer is sending for this stream on another processor.
+/*
+ * The caller has stopped the runner, so that no doorbell is handled meanwhile. Context: process;
+ * waits if the timer is sending for this stream on another processor.
  */
 void kwarp_coalesce_stop(struct kwarp_engine *e)
 {
+	KWARP_DOOR(kwarp_coalesce_stop, e);
 	struct kwarp_cq_coalesce *h = &e->sq->cq->coalesce;
 
 	might_sleep();
-	if (e->sq->siw) {
-		kwarp_pace_stop(e);
+	if (e->tx.coalesce.ops) {
+		e->tx.coalesce.ops->stop(e);
 		return;
 	}
 	spin_lock_bh(&h->lock);
@@ -394,7 +358,6 @@ void kwarp_coalesce_stop(struct kwarp_engine *e)
 		usleep_range(10, 100);
 }
 
-/* Reset for a new stream, which is not held. Context: the runner. */
 void kwarp_coalesce_reset(struct kwarp_engine *e)
 {
 	struct kwarp_coalesce *c = &e->tx.coalesce;
@@ -403,26 +366,12 @@ void kwarp_coalesce_reset(struct kwarp_engine *e)
 	c->rung = false;
 	c->ns = READ_ONCE(e->kdev->knobs.coalesce_us) * NSEC_PER_USEC;
 	c->counted = e->sq->next;
-	kwarp_pace_reset(e);
-}
-
-/**
- * kwarp_coalesce_init - initialize for a queue pair, before its first stream
- * @e: engine, zeroed
- * @send: sends waiting requests and sets the ring's flags again; called in softirq
- */
-void kwarp_coalesce_init(struct kwarp_engine *e, void (*send)(struct kwarp_engine *e))
-{
-	e->tx.coalesce.send = send;
-	kwarp_pace_init(e);
+	if (c->ops)
+		c->ops->reset(e);
 }
 
 /* ---------------------------------------------------------------------- the CQ */
 
-/*
- * Initialize a new CQ, zeroed by the caller. @user: timers of the program that has the CQ; NULL: a
- * kernel consumer.
- */
 void kwarp_coalesce_init_cq(struct kwarp_cq *cq, struct kwarp_timers *user)
 {
 	struct kwarp_cq_coalesce *h = &cq->coalesce;
@@ -431,10 +380,9 @@ void kwarp_coalesce_init_cq(struct kwarp_cq *cq, struct kwarp_timers *user)
 	spin_lock_init(&h->lock);
 	INIT_LIST_HEAD(&h->streams);
 	h->obey_next = KWARP_COALESCE_RARE;
-	kwarp_hrtimer_setup(&h->timer, hold_timer, HRTIMER_MODE_REL_PINNED_SOFT);
+	hrtimer_setup(&h->timer, hold_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_SOFT);
 }
 
-/* Stop the timer of a CQ that no queue pair uses any more. Context: process. */
 void kwarp_coalesce_fini_cq(struct kwarp_cq *cq)
 {
 	struct kwarp_cq_coalesce *h = &cq->coalesce;
@@ -444,5 +392,4 @@ void kwarp_coalesce_fini_cq(struct kwarp_cq *cq)
 	hrtimer_cancel(&h->timer);
 	if (h->runs)
 		kwarp_timers_put(&h->user->holds, &hold_device(h)->timers.holds);
-	put_pid(h->poster);
 }

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Builds one FPDU into the batch (FPDUs collected for one socket call). Context of all functions:
- * the runner, the one context that may send for the stream at a time (run.c).
+ * Builds one FPDU into the batch. Context of all functions: the runner.
  *
  * If the batch has contiguous room for the whole FPDU, and there are no markers, payload is copied
  * there, and the CRC is computed once at the end. If not, all octets pass through put_pieces(),
  * which uses one piece of memory after the other, inserts markers at the stream offsets where they
  * are due, and computes the CRC step by step.
- *
- * Numbers such as 5044-4.3-4 name requirements of RFCs, see Documentation/conformance.
  */
 #include "fpdu.h"
 
-#include "../../fault.h"
+#include "../../door.h"
 #include "../../kwarp.h"
 #include "../../proto/mpa_frame.h"
 #include "../fail.h"
+#include "../refusal.h"
 #include "pick.h"
 
 struct fpdu {
@@ -105,21 +103,13 @@ static bool fpdu_put(struct fpdu *f, const u8 *src, u32 len, bool crc)
 	return true;
 }
 
-/* A fault point for tests: make the CRC wrong. */
-static u32 spoil_crc(u32 crc)
+static u32 spoil_crc(const struct kwarp_tx *tx, u32 crc)
 {
-	return crc ^ kwarp_fault(KWARP_FAULT_BAD_CRC);
+	return crc ^ kwarp_engine_fault(container_of(tx, struct kwarp_engine, tx),
+					KWARP_FAULT_BAD_CRC);
 }
 
-/**
- * kwarp_tx_end_fpdu - append pad and CRC to a contiguous FPDU
- * @tx: transmit side
- * @fpdu: start of the FPDU: length field, header and payload
- * @len: octets of length field, header and payload
- * @pad: octets of pad
- *
- * Context: the runner.
- */
+/* @len: octets of length field, header and payload. */
 void kwarp_tx_end_fpdu(const struct kwarp_tx *tx, u8 *fpdu, u32 len, u32 pad)
 {
 	u8 *end = fpdu + len;
@@ -129,8 +119,9 @@ void kwarp_tx_end_fpdu(const struct kwarp_tx *tx, u8 *fpdu, u32 len, u32 pad)
 		put_unaligned_be32(0, end + pad);
 	/* Without CRCs the field is sent as zero, and the peer ignores it (5044-4.1-7). */
 	if (tx->crc)
-		kwarp_mpa_crc_put(end + pad, spoil_crc(kwarp_mpa_crc_add(kwarp_mpa_crc_init(),
-									 fpdu, len + pad)));
+		kwarp_mpa_crc_put(end + pad,
+				  spoil_crc(tx, kwarp_mpa_crc_add(kwarp_mpa_crc_init(), fpdu,
+								  len + pad)));
 }
 
 static bool put_trailer(struct fpdu *f, u32 pad)
@@ -151,7 +142,7 @@ static bool put_trailer(struct fpdu *f, u32 pad)
 	if (f->e->tx.markers && !kwarp_mpa_to_marker(f->e->tx.off) && !put_marker(f))
 		return false;
 	if (f->e->tx.crc)
-		kwarp_mpa_crc_put(crc, spoil_crc(f->crc));
+		kwarp_mpa_crc_put(crc, spoil_crc(&f->e->tx, f->crc));
 	return fpdu_put(f, crc, sizeof(crc), false);
 }
 
@@ -171,6 +162,23 @@ static bool add_spans(struct fpdu *f, const struct kwarp_mr *mr, u64 addr, u32 l
 	return true;
 }
 
+/* The region of an answer to the peer's Read (@rights are given), or of a posted request. */
+static noinline __cold void refuse_region(struct kwarp_engine *e, const struct kwarp_mr *mr,
+					  u32 stag, u64 addr, u32 len, int rights,
+					  enum kwarp_mem_err err)
+{
+	const struct kwarp_asked asked = {
+		.op = rights ? KWARP_REFUSED_READ : KWARP_REFUSED_REQUEST,
+		.stag = stag,
+		.addr = addr,
+		.len = len,
+		.rights = rights,
+	};
+
+	kwarp_refuse_access(e, &asked, mr, kwarp_why_mem(err),
+			    rights ? kwarp_read_perr(err) : KWARP_PERR_LOCAL);
+}
+
 /*
  * Check the access to @check octets of a region, and append the first @len of them.
  * kwarp_mr_begin() keeps the region from being revoked between check and copy.
@@ -181,10 +189,14 @@ static enum kwarp_mem_err add_region(struct fpdu *f, u32 stag, u64 addr, u32 che
 	struct kwarp_mr *mr = kwarp_batch_mr(f->b, stag);
 	enum kwarp_mem_err err;
 
-	if (!mr)
+	if (!mr) {
+		refuse_region(f->e, NULL, stag, addr, check, rights, KWARP_MEM_STAG);
 		return KWARP_MEM_STAG;
+	}
 	kwarp_mr_begin(mr);
 	err = kwarp_mem_check(mr, stag, &f->e->mem, addr, check, rights);
+	if (unlikely(err != KWARP_MEM_OK))
+		refuse_region(f->e, mr, stag, addr, check, rights, err);
 	/* If the batch is full, the returned error is ignored, because f->stopped is set. */
 	if (err == KWARP_MEM_OK && !add_spans(f, mr, addr, len))
 		err = KWARP_MEM_STAG;
@@ -214,8 +226,8 @@ static enum kwarp_perr add_sgl(struct fpdu *f, u32 len)
 }
 
 /*
- * Append payload of a Read Response. The access to all octets that are still to be sent is checked
- * again for each FPDU (or for several at once, see series.c), since the region may be revoked.
+ * The access to all octets that are still to be sent is checked again for each FPDU (or for several
+ * at once, see series.c), since the region may be revoked.
  */
 static enum kwarp_perr add_response(struct fpdu *f, u32 len)
 {
@@ -298,24 +310,22 @@ static void fail_response(struct kwarp_engine *e, enum kwarp_perr err)
 		.src_stag = r->src_stag,
 		.src_to = r->src_to + done,
 	};
-	u8 raw[KWARP_RDMAP_RREQ_LEN];
+	u8 ddp[KWARP_DDP_UNTAGGED_LEN], raw[KWARP_RDMAP_RREQ_LEN];
 
+	kwarp_iread_ddp(&e->iread, ddp);
 	kwarp_rreq_encode(raw, &req);
-	kwarp_engine_fail(e, err, r->raw_ddp,
-			  KWARP_DDP_UNTAGGED_LEN + KWARP_RDMAP_RREQ_LEN, raw);
+	kwarp_engine_fail(e, err, ddp, sizeof(ddp) + sizeof(raw), raw);
 }
 
 static void build_failed(struct kwarp_engine *e, enum kwarp_perr err)
 {
 	struct kwarp_tx_msg *m = &e->tx.msg;
 
-	/* Among answers, only a Read Response has a region and can fail here. */
-	if (m->kind == KWARP_TXK_ANSWER && m->src == KWARP_SRC_REGION) {
+	/* Octets in the engine do not fail: what fails is a Read Response or a request. */
+	if (m->src == KWARP_SRC_REGION) {
 		fail_response(e, err);
 	} else {
-		if (m->kind == KWARP_TXK_SQ)
-			kwarp_sq_failed(e->sq, m->sq_index, KWARP_WC_LOC_PROT_ERR,
-					kwarp_perr_short(err));
+		kwarp_sq_failed(e->sq, m->sq_index, KWARP_WC_LOC_PROT_ERR, kwarp_engine_cause(e));
 		kwarp_engine_fail(e, err, NULL, 0, NULL);
 	}
 	m->kind = KWARP_TXK_NONE;
@@ -330,8 +340,8 @@ static bool has_room(const struct kwarp_engine *e, u32 payload)
 }
 
 /*
- * Longest ULPDU of the next FPDU. A long FPDU is made shorter if the rest of the batch is worth it:
- * then each batch is as long as one packet of the network device.
+ * A long FPDU is made shorter if the rest of the batch is worth it: then each batch is as long as
+ * one packet of the network device.
  */
 static u32 fitting_ulpdu(const struct kwarp_engine *e)
 {
@@ -343,16 +353,14 @@ static u32 fitting_ulpdu(const struct kwarp_engine *e)
 	return min(e->tx.mulpdu, room - cost);
 }
 
-/**
- * kwarp_tx_build - append the next FPDU of the message being segmented
- * @e: engine
- *
+/*
  * Return: true if it was appended; false if the batch is full or has to end because of alignment,
  * if memory is short (tx.no_memory), or if the message failed (then the stream is failing). If
  * false, the batch is unchanged.
  */
 bool kwarp_tx_build(struct kwarp_engine *e)
 {
+	KWARP_DOOR(kwarp_tx_build, e);
 	struct kwarp_tx_msg *m = &e->tx.msg;
 	u32 payload = kwarp_ddp_seg_payload(fitting_ulpdu(e), m->hdr.tagged, m->left);
 	struct fpdu f = { .e = e, .b = &e->tx.batch };

@@ -4,10 +4,7 @@
 
 #include "../types.h"
 
-/*
- * Advance in the request's scatter/gather list: @len more octets of the current element are in
- * FPDUs.
- */
+/* @len more octets of the current element are in FPDUs. */
 static inline void kwarp_tx_pass_sge(struct kwarp_tx *tx, u32 len)
 {
 	struct kwarp_tx_msg *m = &tx->msg;

@@ -3,15 +3,14 @@
  * Pages into which payload is copied for TCP. They are used again.
  *
  * If the kernel clears new pages (init_on_alloc), a new page costs more than the copy. So a page
- * that a stream has filled goes into a ring of the RDMA device, and any stream may fill it again
+ * that a stream has filled goes into a cache of the processor, and any stream may fill it again
  * when TCP, the network device's transmit queue and a receiver on this machine have all dropped
- * their references: then the ring's reference is the only one. A stream that becomes idle also puts
- * its partly used page into the ring. The next stream continues after the used part; octets that
- * TCP has got are never overwritten while a reference is left.
+ * their references: then the cache's reference is the only one. A stream that becomes idle also
+ * puts its partly used page into the cache. The next stream continues after the used part; octets
+ * that TCP has got are never overwritten while a reference is left.
  *
- * The ring grows, up to KWARP_PAGES, while all of its pages are referenced elsewhere. The pages are
- * freed when the ring has not been used for some seconds. A stream with little traffic does not use
- * the ring: it allocates single pages, so that an idle connection keeps one page at most.
+ * A page_pool would not do: it gives up a page that is returned while others have references to it,
+ * and TCP does not return the pages that it has sent to a pool.
  */
 #ifndef KWARP_ENGINE_TX_PAGES_H
 #define KWARP_ENGINE_TX_PAGES_H
@@ -19,12 +18,9 @@
 #include <linux/mm_types.h>
 #include <linux/types.h>
 
-struct kwarp_dev;
-
-void kwarp_pages_init(struct kwarp_dev *kdev);
-void kwarp_pages_fini(struct kwarp_dev *kdev);
-bool kwarp_pages_refill(struct kwarp_dev *kdev, struct page_frag *frag, bool large,
-			gfp_t gfp);
-void kwarp_pages_put(struct kwarp_dev *kdev, struct page_frag *frag);
+int kwarp_pages_init(void);
+void kwarp_pages_exit(void);
+bool kwarp_pages_refill(struct page_frag *frag, bool large, gfp_t gfp);
+void kwarp_pages_put(struct page_frag *frag);
 
 #endif /* KWARP_ENGINE_TX_PAGES_H */

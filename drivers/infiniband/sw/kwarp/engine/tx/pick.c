@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Chooses the next message to send. Context of all functions: the runner, the one context that may
- * send for the stream at a time (run.c).
+ * Chooses the next message to send. Context of all functions: the runner.
  *
- * First the rest of a batch (FPDUs collected for one socket call) that TCP did not accept is sent,
+ * First the rest of a batch that TCP did not accept is sent,
  * then the rest of the message being segmented (step.c). Then this file chooses, in this order: the
- * Terminate; the RTR ("ready to receive") message; the announcement; answers to the peer's Reads
+ * Terminate; the RTR message; the announcement; answers to the peer's Reads
  * and atomic operations (one queue: 7306-7-5, -9) and the send queue, alternately. An operation
  * that sends nothing (Local Invalidate, register, bind) is carried out in its place in the order of
  * the send queue.
@@ -14,44 +13,167 @@
  */
 #include "pick.h"
 
+#include "../../door.h"
 #include "../../kwarp.h"
+#include "../../proto/announce.h"
+#include "../../proto/mpa_neg.h"
 #include "../../trace.h"
 #include "../atomic.h"
 #include "../fail.h"
-#include "control.h"
-#include "local.h"
-#include "message.h"
+#include "../refusal.h"
 
-/* ----------------------------- requests that the peer answers, and answers */
+/* ------------------------------------- header and payload of a message */
+
+/*
+ * STag for RTR ("ready to receive") messages and zero-length Reads, which access no memory. The
+ * STag is not 0, because some hardware treats 0 specially.
+ */
+#define NO_STAG		1
+
+static_assert(sizeof_field(struct kwarp_tx, small) >= KWARP_ATOMIC_REQ_LEN);
+
+static void start_untagged(struct kwarp_tx *tx, u8 op, enum kwarp_qn qn, u32 inv_stag)
+{
+	tx->msg.hdr = (struct kwarp_ddp_hdr) {
+		.opcode = op,
+		.stag = inv_stag,
+		.qn = qn,
+		.msn = tx->msn[qn]++,
+	};
+}
+
+static void start_tagged(struct kwarp_tx *tx, u8 op, u32 stag, u64 to)
+{
+	tx->msg.hdr = (struct kwarp_ddp_hdr) {
+		.tagged = true,
+		.opcode = op,
+		.stag = stag,
+		.to = to,
+	};
+}
+
+static void source_buf(struct kwarp_tx *tx, const u8 *buf, u32 len)
+{
+	tx->msg.src = KWARP_SRC_BUF;
+	tx->msg.buf = buf;
+	tx->msg.left = len;
+}
+
+/*
+ * Start the message of a request that the peer is to answer, and record the request: @r describes
+ * the expected answer. Reads and atomic operations share one queue and one MSN count (7306-5.2-1).
+ */
+static void start_awaited(struct kwarp_engine *e, u8 op, const struct kwarp_oread *r)
+{
+	*kwarp_oread_tail(&e->oread) = *r;
+	kwarp_oread_tail(&e->oread)->msn = e->tx.msn[KWARP_QN_RREQ];
+	kwarp_readq_push(&e->oread);
+	start_untagged(&e->tx, op, KWARP_QN_RREQ, 0);
+}
+
+static void start_rreq(struct kwarp_engine *e, u32 sq_index, bool rtr, bool inv,
+		       const struct kwarp_rreq *req)
+{
+	const struct kwarp_oread r = {
+		.sq_index = sq_index,
+		.rtr = rtr,
+		.invalidate = inv,
+		.stag = req->sink_stag,
+		.to = req->sink_to,
+		.left = req->size,
+	};
+
+	start_awaited(e, KWARP_OP_RREQ, &r);
+	kwarp_rreq_encode(e->tx.small, req);
+	source_buf(&e->tx, e->tx.small, KWARP_RDMAP_RREQ_LEN);
+}
+
+/* --------------------------------- messages that no posted request asks for */
+
+static bool start_terminate(struct kwarp_engine *e)
+{
+	struct kwarp_tx *tx = &e->tx;
+
+	if (tx->term_done)
+		return false;
+	/* Pairs with kwarp_engine_fail(): KWARP_E_TX_TERM is read before e->term. */
+	smp_rmb();
+	tx->term_done = true;
+	atomic_long_inc(&e->kdev->stats.term_sent[e->perr]);
+	trace_kwarp_terminate(e->ibqp, true, kwarp_term_short(&e->term));
+	tx->msg.kind = KWARP_TXK_TERM;
+	start_untagged(tx, KWARP_OP_TERM, KWARP_QN_TERM, 0);
+	source_buf(tx, tx->small, kwarp_term_encode(tx->small, &e->term));
+	return true;
+}
+
+/* Start a zero-length Write, which is the announcement if one is due (proto/announce.h). */
+static void start_empty_write(struct kwarp_engine *e)
+{
+	bool due = test_and_clear_bit(KWARP_E_TX_ANNOUNCE, &e->flags);
+
+	start_tagged(&e->tx, KWARP_OP_WRITE, KWARP_ANNOUNCE_STAG,
+		     due ? KWARP_ANNOUNCE_TO | KWARP_ANNOUNCE_LONG : 0);
+	source_buf(&e->tx, e->tx.small, 0);
+}
+
+/* Sent before all other messages (6581-5-2). If there is no RTR, the announcement is due. */
+static bool start_rtr(struct kwarp_engine *e)
+{
+	const struct kwarp_rreq none = {
+		.sink_stag = NO_STAG,
+		.src_stag = NO_STAG,
+	};
+	struct kwarp_tx *tx = &e->tx;
+
+	tx->msg.kind = KWARP_TXK_RTR;
+	switch (tx->rtr) {
+	case KWARP_RTR_SEND:
+		start_untagged(tx, KWARP_OP_SEND, KWARP_QN_SEND, 0);
+		source_buf(tx, tx->small, 0);
+		break;
+	case KWARP_RTR_READ:
+		start_rreq(e, 0, true, false, &none);
+		break;
+	default:
+		start_empty_write(e);
+		break;
+	}
+	tx->rtr = 0;
+	return true;
+}
+
+/* ---------------------------------------------------------------- answers */
 
 static void start_response(struct kwarp_engine *e, const struct kwarp_iread *r)
 {
 	e->tx.msg.src = KWARP_SRC_REGION;
 	e->tx.msg.left = r->size;
-	kwarp_tx_start_tagged(&e->tx, KWARP_OP_RRESP, r->sink_stag, r->sink_to);
+	start_tagged(&e->tx, KWARP_OP_RRESP, r->sink_stag, r->sink_to);
 }
 
 /*
- * Carry out an atomic operation of the peer, and start the response. This is done only now, after
- * all earlier requests of the peer have been answered (7306-5.4-9, 7306-7-6), and so exactly once.
- * The region may have been deregistered since the request was checked.
+ * The operation is carried out only now, after all earlier requests of the peer have been answered
+ * (7306-5.4-9, 7306-7-6), and so exactly once. The region may have been deregistered since the
+ * request was checked.
  */
 static bool start_atomic_response(struct kwarp_engine *e, const struct kwarp_iread *r)
 {
 	struct kwarp_atomic_resp resp = { .id = r->req.id };
 	struct kwarp_mr *mr = kwarp_mr_lookup(e->kdev, r->req.stag);
 	enum kwarp_perr err = kwarp_engine_atomic(e, mr, &r->req, &resp.value);
+	u8 ddp[KWARP_DDP_UNTAGGED_LEN];
 
 	if (mr)
 		kwarp_mr_put(mr);
 	if (err != KWARP_PERR_NONE) {
-		kwarp_engine_fail(e, err, r->raw_ddp,
-				  KWARP_DDP_UNTAGGED_LEN + KWARP_ATOMIC_REQ_LEN, NULL);
+		kwarp_iread_ddp(&e->iread, ddp);
+		kwarp_engine_fail(e, err, ddp, sizeof(ddp) + KWARP_ATOMIC_REQ_LEN, NULL);
 		return false;
 	}
-	kwarp_tx_start_untagged(&e->tx, KWARP_OP_ATOMIC_RESP, KWARP_QN_ATOMIC, 0);
+	start_untagged(&e->tx, KWARP_OP_ATOMIC_RESP, KWARP_QN_ATOMIC, 0);
 	kwarp_atomic_resp_encode(e->tx.small, &resp);
-	kwarp_tx_source_buf(&e->tx, e->tx.small, KWARP_ATOMIC_RESP_LEN);
+	source_buf(&e->tx, e->tx.small, KWARP_ATOMIC_RESP_LEN);
 	return true;
 }
 
@@ -70,7 +192,75 @@ static bool pick_answer(struct kwarp_engine *e)
 	return true;
 }
 
+/* ----------------------------------------------- requests that send nothing */
+
+static enum kwarp_wc_status bind_window(struct kwarp_engine *e)
+{
+	const struct kwarp_sqe *w = &e->tx.wqe.e;
+	const struct kwarp_window_range range = {
+		.addr = w->raddr,
+		.length = w->length,
+		.access = w->access,
+	};
+	struct kwarp_mr *mw = kwarp_mr_lookup(e->kdev, w->rkey);
+	/* A window of length 0 is bound to no region. */
+	struct kwarp_mr *mr = w->length ? kwarp_mr_lookup(e->kdev, w->inv_stag) : NULL;
+	bool ok = mw && kwarp_window_bind(mw, w->rkey, mr, w->inv_stag, &e->mem, &range);
+
+	if (!ok)
+		kwarp_refuse_local(e, KWARP_WHY_BIND);
+	if (mw)
+		kwarp_mr_put(mw);
+	if (mr)
+		kwarp_mr_put(mr);
+	return ok ? KWARP_WC_SUCCESS : KWARP_WC_MW_BIND_ERR;
+}
+
+static noinline __cold enum kwarp_wc_status refuse_stag(struct kwarp_engine *e, u32 stag)
+{
+	const struct kwarp_asked asked = { .op = KWARP_REFUSED_REQUEST, .stag = stag };
+
+	kwarp_refuse_access(e, &asked, NULL, KWARP_WHY_INV, KWARP_PERR_LOCAL);
+	return KWARP_WC_LOC_PROT_ERR;
+}
+
+static enum kwarp_wc_status carry_out_local(struct kwarp_engine *e)
+{
+	const struct kwarp_sqe *w = &e->tx.wqe.e;
+	u32 stag = w->opcode == KWARP_WR_REG_MR ? w->rkey : w->inv_stag;
+	struct kwarp_mr *mr;
+	bool ok;
+
+	if (w->opcode == KWARP_WR_BIND_MW)
+		return bind_window(e);
+	mr = kwarp_mr_lookup(e->kdev, stag);
+	if (!mr)
+		return refuse_stag(e, stag);
+	if (w->opcode == KWARP_WR_REG_MR)
+		ok = !kwarp_mr_activate(mr, stag, w->access, &e->mem);
+	else
+		ok = kwarp_mr_revoke(mr, stag, &e->mem, false);
+	kwarp_mr_put(mr);
+	return ok ? KWARP_WC_SUCCESS : refuse_stag(e, stag);
+}
+
 /* ------------------------------------------------------------ send queue */
+
+static noinline __cold bool refuse_sge(struct kwarp_engine *e, const struct kwarp_mr *mr,
+				       const struct kwarp_sge *s, int rights,
+				       enum kwarp_mem_err err)
+{
+	const struct kwarp_asked asked = {
+		.op = rights ? KWARP_REFUSED_SINK : KWARP_REFUSED_REQUEST,
+		.stag = s->lkey,
+		.addr = s->addr,
+		.len = s->length,
+		.rights = rights,
+	};
+
+	kwarp_refuse_access(e, &asked, mr, kwarp_why_mem(err), KWARP_PERR_LOCAL);
+	return false;
+}
 
 static bool check_region(struct kwarp_engine *e, struct kwarp_mr *mr,
 			 const struct kwarp_sge *s, int rights)
@@ -87,12 +277,12 @@ static bool check_region(struct kwarp_engine *e, struct kwarp_mr *mr,
 	kwarp_mr_begin(mr);
 	err = kwarp_mem_check(mr, s->lkey, &e->mem, s->addr, s->length, rights);
 	kwarp_mr_end(mr);
-	return err == KWARP_MEM_OK;
+	return likely(err == KWARP_MEM_OK) || refuse_sge(e, mr, s, rights, err);
 }
 
 /*
- * Check one scatter/gather element of a request. The batch keeps the region referenced for the
- * copy, if the batch has room; if not, the region is looked up again for the copy.
+ * The batch keeps the region referenced for the copy, if the batch has room; if not, the region is
+ * looked up again for the copy.
  */
 static bool check_sge(struct kwarp_engine *e, const struct kwarp_sge *s, int rights)
 {
@@ -103,7 +293,7 @@ static bool check_sge(struct kwarp_engine *e, const struct kwarp_sge *s, int rig
 		return check_region(e, mr, s, rights);
 	mr = kwarp_mr_lookup(e->kdev, s->lkey);
 	if (!mr)
-		return false;
+		return refuse_sge(e, NULL, s, rights, KWARP_MEM_STAG);
 	ok = check_region(e, mr, s, rights);
 	kwarp_mr_put(mr);
 	return ok;
@@ -113,7 +303,7 @@ static void start_read(struct kwarp_engine *e)
 {
 	const struct kwarp_wqe *wqe = &e->tx.wqe;
 	struct kwarp_rreq req = {
-		.sink_stag = KWARP_TX_NO_STAG,
+		.sink_stag = NO_STAG,
 		.size = wqe->len,
 		.src_stag = wqe->e.rkey,
 		.src_to = wqe->e.raddr,
@@ -123,12 +313,12 @@ static void start_read(struct kwarp_engine *e)
 		req.sink_stag = wqe->sge[0].lkey;
 		req.sink_to = wqe->sge[0].addr;
 	}
-	kwarp_tx_push_read(e, e->tx.msg.sq_index, false, wqe->rule->inv, &req);
+	start_rreq(e, e->tx.msg.sq_index, false, wqe->rule->inv, &req);
 }
 
 /*
- * Atomic operations of the verbs have no masks. Fields of the Atomic Request that the verbs do not
- * have are set to values without effect (7306-5.2.1-1, -7).
+ * Fields of the Atomic Request that the verbs do not have are set to values without effect
+ * (7306-5.2.1-1, -7).
  */
 static void start_atomic(struct kwarp_engine *e)
 {
@@ -151,9 +341,9 @@ static void start_atomic(struct kwarp_engine *e)
 		.compare_mask = U64_MAX,
 	};
 
-	kwarp_tx_push_request(e, KWARP_OP_ATOMIC_REQ, &r);
+	start_awaited(e, KWARP_OP_ATOMIC_REQ, &r);
 	kwarp_atomic_req_encode(e->tx.small, &req);
-	kwarp_tx_source_buf(&e->tx, e->tx.small, KWARP_ATOMIC_REQ_LEN);
+	source_buf(&e->tx, e->tx.small, KWARP_ATOMIC_REQ_LEN);
 }
 
 /* RDMAP opcode of a request's untagged message: the Immediate Data if the request has any. */
@@ -168,10 +358,18 @@ static u8 request_op(const struct kwarp_wqe *wqe)
  */
 static void start_imm(struct kwarp_tx *tx)
 {
-	kwarp_tx_start_untagged(tx, request_op(&tx->wqe), KWARP_QN_SEND, 0);
+	start_untagged(tx, request_op(&tx->wqe), KWARP_QN_SEND, 0);
 	memset(tx->small, 0, KWARP_RDMAP_IMM_LEN);
 	memcpy(tx->small, &tx->wqe.e.imm, sizeof(tx->wqe.e.imm));
-	kwarp_tx_source_buf(tx, tx->small, KWARP_RDMAP_IMM_LEN);
+	source_buf(tx, tx->small, KWARP_RDMAP_IMM_LEN);
+}
+
+/* The STag that a Send invalidates, or its immediate data, whose four octets do not change. */
+static u32 stag_field(const struct kwarp_wqe *wqe)
+{
+	if (wqe->rule->send_imm)
+		return get_unaligned_be32(&wqe->e.imm);
+	return wqe->rule->inv ? wqe->e.inv_stag : 0;
 }
 
 static void start_data(struct kwarp_engine *e)
@@ -181,12 +379,11 @@ static void start_data(struct kwarp_engine *e)
 	const struct kwarp_wr_rule *rule = tx->wqe.rule;
 
 	if (rule->remote)
-		kwarp_tx_start_tagged(tx, KWARP_OP_WRITE, w->rkey, w->raddr);
+		start_tagged(tx, KWARP_OP_WRITE, w->rkey, w->raddr);
 	else
-		kwarp_tx_start_untagged(tx, request_op(&tx->wqe), KWARP_QN_SEND,
-					rule->inv ? w->inv_stag : 0);
+		start_untagged(tx, request_op(&tx->wqe), KWARP_QN_SEND, stag_field(&tx->wqe));
 	if (w->flags & KWARP_WR_INLINE) {
-		kwarp_tx_source_buf(tx, tx->wqe.data, tx->wqe.len);
+		source_buf(tx, tx->wqe.data, tx->wqe.len);
 		return;
 	}
 	tx->msg.src = KWARP_SRC_SGL;
@@ -237,14 +434,14 @@ static bool sq_must_wait(struct kwarp_engine *e)
 static bool sq_error(struct kwarp_engine *e, enum kwarp_wc_status status)
 {
 	kwarp_sq_failed(e->sq, kwarp_sq_take(e->sq, &e->tx.wqe), status,
-			kwarp_perr_short(KWARP_PERR_LOCAL));
+			kwarp_engine_cause(e));
 	kwarp_engine_fail(e, KWARP_PERR_LOCAL, NULL, 0, NULL);
 	return false;
 }
 
 /*
- * Return: access rights that the elements of a request need. An Atomic Response does not name its
- * sink, the buffer of the request, so this buffer never needs remote write.
+ * An Atomic Response does not name its sink, the buffer of the request, so this buffer never needs
+ * remote write.
  */
 static int local_rights(const struct kwarp_engine *e)
 {
@@ -261,8 +458,10 @@ static enum kwarp_wc_status check_wqe(struct kwarp_engine *e)
 	int rights = local_rights(e);
 	u32 i;
 
-	if (never_sendable(e))
+	if (never_sendable(e)) {
+		kwarp_refuse_local(e, KWARP_WHY_ORD);
 		return KWARP_WC_LOC_QP_OP_ERR;
+	}
 	/* Inline requests have a num_sge of 0. */
 	for (i = 0; i < wqe->e.num_sge; i++)
 		if (wqe->sge[i].length && !check_sge(e, &wqe->sge[i], rights))
@@ -285,14 +484,14 @@ static bool may_take(const struct kwarp_engine *e)
 }
 
 /*
- * Look at the next request. libsiw, the user library of the siw driver, may post more requests than
- * fit into the send queue. Then kwarp_sq_peek() reports no request until an earlier one completes.
+ * A foreign ring may have more requests than fit into the send queue. Then kwarp_sq_peek() reports
+ * no request until an earlier one completes.
  */
 static enum kwarp_take peek_request(struct kwarp_engine *e)
 {
 	enum kwarp_take take = kwarp_sq_peek(e->sq, &e->tx.wqe);
 
-	if (!e->sq->siw)
+	if (!e->sq->foreign)
 		return take;
 	if (take == KWARP_TAKE_NONE && kwarp_sq_has_unmoved(e->sq)) {
 		set_bit(KWARP_E_TX_WAIT_READ, &e->flags);
@@ -305,7 +504,7 @@ static enum kwarp_take peek_request(struct kwarp_engine *e)
 	return take;
 }
 
-/* Read the next request. Return: true if there is one, and it may be sent now. */
+/* Return: true if there is one, and it may be sent now. */
 static bool next_request(struct kwarp_engine *e)
 {
 	struct kwarp_tx *tx = &e->tx;
@@ -314,9 +513,10 @@ static bool next_request(struct kwarp_engine *e)
 	case KWARP_TAKE_NONE:
 		return false;
 	case KWARP_TAKE_BAD:
+		kwarp_refuse_local(e, KWARP_WHY_ENTRY);
 		return sq_error(e, KWARP_WC_LOC_QP_OP_ERR);
 	case KWARP_TAKE_CORRUPT:
-		kwarp_engine_fail(e, KWARP_PERR_LOCAL, NULL, 0, NULL);
+		kwarp_engine_fail_local(e, KWARP_WHY_RING);
 		return false;
 	case KWARP_TAKE_OK:
 		tx->effort += 1 + tx->wqe.e.num_sge;
@@ -352,7 +552,7 @@ static bool start_message(struct kwarp_engine *e)
 	return true;
 }
 
-/* Take the next request from the send queue. Return: false if none can be sent now. */
+/* Return: false if none can be sent now. */
 static bool pick_sq(struct kwarp_engine *e)
 {
 	struct kwarp_tx *tx = &e->tx;
@@ -361,7 +561,7 @@ static bool pick_sq(struct kwarp_engine *e)
 	while (tx->effort < KWARP_BATCH_EFFORT && may_take(e) && next_request(e)) {
 		if (!tx->wqe.rule->local)
 			return start_message(e);
-		status = kwarp_tx_local(e);
+		status = carry_out_local(e);
 		if (status != KWARP_WC_SUCCESS)
 			return sq_error(e, status);
 		tx->sq_end = kwarp_sq_take(e->sq, &tx->wqe) + 1;
@@ -369,36 +569,32 @@ static bool pick_sq(struct kwarp_engine *e)
 	return false;
 }
 
-/* Choose the next message. Return: false if nothing can be sent now. */
+/* Return: false if nothing can be sent now. */
 bool kwarp_tx_pick(struct kwarp_engine *e)
 {
 	kwarp_assert_runner(e);
 	if (test_bit(KWARP_E_TX_TERM, &e->flags))
-		return kwarp_tx_pick_term(e);
+		return start_terminate(e);
 	if (test_bit(KWARP_E_FAILED, &e->flags) || !test_bit(KWARP_E_TX_OPEN, &e->flags))
 		return false;
-	if (e->tx.rtr)
-		return kwarp_tx_pick_rtr(e);
-	if (unlikely(test_bit(KWARP_E_TX_ANNOUNCE, &e->flags)))
-		return kwarp_tx_pick_announcement(e);
+	if (e->tx.rtr || unlikely(test_bit(KWARP_E_TX_ANNOUNCE, &e->flags)))
+		return start_rtr(e);
 	/*
 	 * Answers and our own requests alternate message by message. Segments of two messages are
 	 * never mixed: messages have to be sent in the order in which they were submitted
 	 * (5041-5.3-2), and the end of a tagged message is marked only by the last flag (RFC 5041
 	 * section 5.2).
 	 */
-	e->tx.turn = !e->tx.turn;
-	if (e->tx.turn)
+	e->tx.answers_first = !e->tx.answers_first;
+	if (e->tx.answers_first)
 		return pick_answer(e) || (!test_bit(KWARP_E_FAILED, &e->flags) && pick_sq(e));
 	return pick_sq(e) || (!test_bit(KWARP_E_FAILED, &e->flags) && pick_answer(e));
 }
 
-/*
- * The last segment of a message was put into the batch. Start the Immediate Data that follows a
- * Write; else end the message, so that kwarp_tx_pick() chooses the next one.
- */
+/* The last segment of a message was put into the batch. */
 void kwarp_tx_message_built(struct kwarp_engine *e)
 {
+	KWARP_DOOR(kwarp_tx_message_built, e);
 	struct kwarp_tx *tx = &e->tx;
 
 	kwarp_assert_runner(e);
@@ -423,6 +619,7 @@ void kwarp_tx_message_built(struct kwarp_engine *e)
  */
 bool kwarp_tx_drained(const struct kwarp_engine *e)
 {
+	KWARP_DOOR(kwarp_tx_drained, e);
 	kwarp_assert_runner(e);
 	return test_bit(KWARP_E_TX_DRAIN, &e->flags) && !e->tx.msg.kind &&
 	       !kwarp_batch_pending(&e->tx.batch) && !may_take(e) &&
@@ -430,9 +627,8 @@ bool kwarp_tx_drained(const struct kwarp_engine *e)
 }
 
 /*
- * Flush requests that were posted after the start of a graceful close. The flush cannot wait for
- * the end of the stream, because the peer may close its half much later. Return: true if there are
- * more requests to flush.
+ * The flush cannot wait for the end of the stream, because the peer may close its half much later.
+ * Return: true if there are more requests to flush.
  */
 bool kwarp_tx_flush_late(struct kwarp_engine *e)
 {

@@ -9,7 +9,7 @@
  *                                      asks for an event
  * in the call of a kernel consumer     it is posted by a task with interrupts enabled, and no other
  *                                      context has the socket; two batches at most
- * with a timer (coalesce.h, pace.h)    the queue is held, and the program does not ring in time
+ * with a timer (coalesce.h)            the queue is held, and the program does not ring in time
  * in the softirq that receives         it answers a Read or Atomic Request of the peer; or it
  *                                      waited, fenced or limited by ORD, for a response that has
  *                                      come; or, on a responder, it waited for the peer's
@@ -30,13 +30,9 @@
  *
  * The atomic e->tx.run of each stream is idle, queued, active or again. A context that can send and
  * finds it idle or queued sets it to active, and so becomes the runner: the only context that may
- * send for the stream. Other contexts set it to queued and queue the work item; so does a callback
- * in the backlog of a process that owns the socket. A context that finds an active runner sets
- * "again", and the runner makes one more round (a call of kwarp_tx_step(), which sends one batch,
- * that is, FPDUs collected for one socket call) before it leaves, that is, stops being the runner.
- * So no context spins, no kick (a call of kwarp_tx_kick()) is lost, and usually a program's post or
- * a peer's request need not wait until a worker gets a processor, which can take a whole time slice
- * if the program polls.
+ * send for the stream. A context that finds an active runner sets "again", and the runner makes one
+ * more round (a call of kwarp_tx_step(), which sends one batch, that is, FPDUs collected for one
+ * socket call) before it leaves, that is, stops being the runner.
  *
  * kwarp_engine_start(), _drain(), _fin(), _stop() and _reset() stop the runner, with priority: they
  * claim the stream, that is, they increment e->tx.claims; the runner leaves after its present
@@ -44,18 +40,110 @@
  */
 #include "run.h"
 
+#include <linux/sched/clock.h>
 #include <linux/sched/mm.h>
 
 #include "../../compat.h"
-#include "../../fault.h"
+#include "../../door.h"
 #include "../../kwarp.h"
 #include "../../trace.h"
 #include "../../wq.h"
 #include "../tcp.h"
 #include "coalesce.h"
-#include "posters.h"
 #include "share.h"
 #include "step.h"
+
+/* --------------------------------------------------------------------- posters */
+
+/*
+ * The runner sets the flags of the send queue, KWARP_RING_NEED_KICK or KWARP_RING_HELD, then
+ * executes a full barrier, then reads the producer index for the last time. The poster stores the
+ * index, executes a full barrier and reads the flags (kwarp-abi.h). So either the runner sees the
+ * new request or the poster sees the flag.
+ */
+
+/*
+ * If the queue is held, posters need not ring, unless the stream has ended: then requests have to
+ * be flushed. The timer may end the hold at the same time; it then reads these flags, see
+ * coalesce.c.
+ */
+static void tx_tell_posters(struct kwarp_engine *e)
+{
+	if (e->sock && READ_ONCE(e->tx.coalesce.on)) {
+		kwarp_sq_tell(e->sq, KWARP_RING_HELD);
+		if (READ_ONCE(e->tx.coalesce.on))
+			return;
+	}
+	kwarp_sq_tell(e->sq, KWARP_RING_NEED_KICK);
+}
+
+/*
+ * Has the stream ended, or is all sent in a graceful close, so that requests that are posted now
+ * are flushed?
+ */
+static bool tx_only_flushes(const struct kwarp_engine *e)
+{
+	if (kwarp_engine_dead(e) || test_bit(KWARP_E_TX_STOP, &e->flags))
+		return true;
+	return test_bit(KWARP_E_TX_DRAIN, &e->flags) && e->tx.msg.kind == KWARP_TXK_NONE &&
+	       !kwarp_batch_pending(&e->tx.batch) && kwarp_readq_empty(&e->iread) &&
+	       (s32)(e->tx.drain_to - e->sq->next) <= 0;
+}
+
+/*
+ * After a round that has sent all it could: would another round take nothing, whatever is posted?
+ * The first request, posted before the producer index was @seen, waits for a response, or the
+ * stream is not open, or has failed. Another thread of the program may change the index all the
+ * time, so the runner must not look at it again and again.
+ *
+ * No kick is lost: kwarp_rx_answered() and first_fpdu() change what is read here, and then
+ * kwarp_tx_kick() executes a full barrier and reads tx.run. So either this function sees the
+ * change, or the kick finds a runner and makes it look again.
+ */
+static bool tx_held_up(const struct kwarp_engine *e, u32 seen)
+{
+	if (tx_only_flushes(e))	/* a round flushes what is posted, whatever waits */
+		return false;
+	return (s32)(seen - e->sq->next) > 0 || test_bit(KWARP_E_TX_WAIT_READ, &e->flags) ||
+	       !test_bit(KWARP_E_TX_OPEN, &e->flags);
+}
+
+/*
+ * A foreign ring may have more requests than fit into the send queue. The excess does not count:
+ * when a response makes room for such requests, the receive path calls kwarp_tx_kick().
+ */
+static bool tx_posted_since(struct kwarp_engine *e, u32 seen)
+{
+	if (tx_held_up(e, seen))
+		return false;
+	if (kwarp_sq_posted(e->sq) != seen)
+		return true;
+	if (!kwarp_sq_has_unmoved(e->sq))
+		return false;
+	set_bit(KWARP_E_TX_WAIT_READ, &e->flags);
+	/* Set the flag, then look again. kwarp_rx_answered() makes room, then looks at the flag. */
+	smp_mb__after_atomic();
+	return kwarp_sq_posted(e->sq) != seen;
+}
+
+/*
+ * The program may change the index to and fro, so count the rounds that take nothing;
+ * tx_run_round() resets the count when one does.
+ */
+static bool tx_looks_again(struct kwarp_engine *e, u32 seen)
+{
+	bool again = tx_posted_since(e, seen);
+
+	e->tx.vain = again ? e->tx.vain + 1 : 0;
+	return again;
+}
+
+static bool tx_in_vain(const struct kwarp_engine *e)
+{
+	return e->tx.vain > 1;
+}
+
+/* ------------------------------------------------------------------ the runner */
 
 static void tx_wake_claimant(struct kwarp_engine *e)
 {
@@ -64,10 +152,7 @@ static void tx_wake_claimant(struct kwarp_engine *e)
 		wake_up(&e->tx.idle);
 }
 
-/*
- * Queue the work item; e->tx.run is "queued" already. If the item is pending with a delay (at most
- * one tick), that delay stands.
- */
+/* If the item is pending with a delay, that delay stands. */
 static void tx_queue_work(struct kwarp_engine *e, unsigned long delay)
 {
 	if (e->tx.home < 0)
@@ -78,10 +163,7 @@ static void tx_queue_work(struct kwarp_engine *e, unsigned long delay)
 				      kwarp_home_wq, &e->tx.work, delay);
 }
 
-/*
- * Hand over to the work item. A pending request for another round ("again") is dropped: the work
- * item looks anyway.
- */
+/* A pending request for another round ("again") is dropped: the work item looks anyway. */
 static void tx_leave_queued(struct kwarp_engine *e, unsigned long delay)
 {
 	/* Use atomic_xchg(): tx_wake_claimant() needs a full barrier before it. */
@@ -91,19 +173,16 @@ static void tx_leave_queued(struct kwarp_engine *e, unsigned long delay)
 }
 
 /*
- * Hand over to the work item; any context that can send may overtake it. If what is posted is only
- * flushed, or if rounds are made in vain, the work item waits a tick: a program that posts into
- * such a queue in a loop, or changes its producer index, must not keep a worker busy.
+ * If what is posted is only flushed, or if rounds are made in vain, the work item waits a tick: a
+ * program that posts into such a queue in a loop, or changes its producer index, must not keep a
+ * worker busy.
  */
 static void tx_hand_over(struct kwarp_engine *e)
 {
-	tx_leave_queued(e, kwarp_tx_only_flushes(e) || kwarp_tx_in_vain(e) ? 1 : 0);
+	tx_leave_queued(e, tx_only_flushes(e) || tx_in_vain(e) ? 1 : 0);
 }
 
-/*
- * Stop being the runner. Return: false if another round was asked for; then the caller is still the
- * runner.
- */
+/* Return: false if another round was asked for; then the caller is still the runner. */
 static bool tx_leave(struct kwarp_engine *e)
 {
 	if (!kwarp_run_leave(&e->tx.run))
@@ -128,9 +207,17 @@ static void tx_wait_for_memory(struct kwarp_engine *e)
 	tx_leave_queued(e, 1);
 }
 
+static void tx_wait_for_fault(struct kwarp_engine *e)
+{
+	const long left = e->tx.stalled - jiffies;
+
+	WRITE_ONCE(e->tx.backs_off, true);
+	tx_leave_queued(e, clamp_t(long, left, 1, KWARP_FAULT_LOOK));
+}
+
 /*
- * Send one batch. Return: as kwarp_tx_step(); also KWARP_TX_MORE if a request was posted while this
- * function was about to return.
+ * Return: as kwarp_tx_step(); also KWARP_TX_MORE if a request was posted while this function was
+ * about to return.
  */
 static enum kwarp_tx_result tx_run_round(struct kwarp_engine *e)
 {
@@ -153,14 +240,11 @@ static enum kwarp_tx_result tx_run_round(struct kwarp_engine *e)
 	if (result != KWARP_TX_IDLE)
 		return result;
 	kwarp_coalesce_sent(e);
-	kwarp_tx_tell_posters(e);
-	return kwarp_tx_looks_again(e, seen) ? KWARP_TX_MORE : KWARP_TX_IDLE;
+	tx_tell_posters(e);
+	return tx_looks_again(e, seen) ? KWARP_TX_MORE : KWARP_TX_IDLE;
 }
 
-/*
- * Make one round, and leave if there is nothing more to send now. Return: true if the caller has
- * left, false if it is to make another round.
- */
+/* Return: true if the caller has left, false if it is to make another round. */
 static bool tx_run_round_and_leave(struct kwarp_engine *e)
 {
 	switch (tx_run_round(e)) {
@@ -170,14 +254,16 @@ static bool tx_run_round_and_leave(struct kwarp_engine *e)
 		e->stats.s.tx.no_memory++;
 		tx_wait_for_memory(e);
 		return true;
+	case KWARP_TX_STALLED:
+		tx_wait_for_fault(e);
+		return true;
 	default:
 		return tx_leave(e);
 	}
 }
 
 /*
- * In the system call of a program that posts: has the last batch answered requests of the peer, and
- * are there more to answer? The work item answers those, so that the program does not spend its
+ * The work item answers the rest of the peer's requests, so that the program does not spend its
  * time on them.
  */
 static bool tx_enough_for_peer(const struct kwarp_engine *e)
@@ -205,7 +291,7 @@ static void tx_run_rounds(struct kwarp_engine *e, int budget, bool for_poster)
 		 * runs again.
 		 */
 		if (--budget == 0 || kwarp_need_resched() || atomic_read(&e->tx.claims) ||
-		    kwarp_tx_in_vain(e) || (for_poster && tx_enough_for_peer(e))) {
+		    tx_in_vain(e) || (for_poster && tx_enough_for_peer(e))) {
 			tx_hand_over(e);
 			break;
 		}
@@ -222,7 +308,6 @@ static void tx_run(struct kwarp_engine *e, bool for_poster)
 	tx_run_rounds(e, kwarp_engine_dead(e) ? 2 : KWARP_TX_RUN_BUDGET, for_poster);
 }
 
-/* The caller has become the runner because a doorbell was rung. */
 static void tx_run_for_poster(struct kwarp_engine *e)
 {
 	kwarp_coalesce_rung(e);
@@ -248,7 +333,7 @@ static void tx_run_in_socket(struct kwarp_engine *e)
 	while (goes_on) {
 		left = tx_run_round_and_leave(e);
 		goes_on = !left && local_clock() - begin < limit &&
-			  !atomic_read(&e->tx.claims) && !kwarp_tx_in_vain(e);
+			  !atomic_read(&e->tx.claims) && !tx_in_vain(e);
 	}
 	kwarp_softirq_share_spend(begin);
 	if (left)
@@ -295,13 +380,12 @@ static void tx_work(struct work_struct *work)
 {
 	struct kwarp_engine *e = container_of(work, struct kwarp_engine, tx.work.work);
 
-	kwarp_fault_late();
+	kwarp_fault_late(&e->kdev->ibdev);
 	/* A context that claims the stream is about to become the runner, and sends at release. */
-	if (!atomic_read(&e->tx.claims) && tx_become_runner(e, KWARP_RUN_QUEUED))
+	if (!atomic_read(&e->tx.claims) && kwarp_run_take(&e->tx.run))
 		tx_run(e, false);
 }
 
-/* Send in the way that the caller's context allows. The caller has become the runner. */
 static void tx_run_as(struct kwarp_engine *e, enum kwarp_tx_from from)
 {
 	switch (from) {
@@ -319,44 +403,10 @@ static void tx_run_as(struct kwarp_engine *e, enum kwarp_tx_from from)
 	}
 }
 
-/* Return: true if the kick has been handled; false if e->tx.run has changed: try again. */
-static bool tx_try_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
-{
-	int state = atomic_read(&e->tx.run);
-
-	if (state == KWARP_RUN_AGAIN)
-		return true;
-	if (state == KWARP_RUN_ACTIVE)
-		return atomic_cmpxchg(&e->tx.run, state, KWARP_RUN_AGAIN) == state;
-	/* A context that claims the stream is about to become the runner, and sends at release. */
-	if (atomic_read(&e->tx.claims))
-		return true;
-	if (from == KWARP_TX_FROM_ANY) {
-		if (state == KWARP_RUN_IDLE &&
-		    atomic_cmpxchg(&e->tx.run, state, KWARP_RUN_QUEUED) != state)
-			return false;
-		/*
-		 * Even if the state is "queued" already: the context that set it may have been
-		 * preempted before it could queue the work item.
-		 */
-		tx_queue_work(e, 0);
-		return true;
-	}
-	if (!tx_become_runner(e, state))
-		return false;
-	tx_run_as(e, from);
-	return true;
-}
-
-/**
- * kwarp_tx_kick - there may be something to send: send it or get it sent
- * @e: engine
- * @from: what the caller's context allows
- *
- * Context: as @from says.
- */
+/* There may be something to send: send it or get it sent. Context: as @from says. */
 void kwarp_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 {
+	KWARP_DOOR(kwarp_tx_kick, e, from);
 	/*
 	 * The caller has stored what there is to send; e->tx.run is read after this barrier. A
 	 * runner changes e->tx.run, which is a full barrier, and then reads what there is to send.
@@ -365,7 +415,7 @@ void kwarp_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 	/* Without a stream nothing can be sent. When one begins, kwarp_tx_release() sends. */
 	if (!READ_ONCE(e->sock) && !kwarp_engine_dead(e))
 		return;
-	if (from == KWARP_TX_FROM_DOORBELL && kwarp_fault(KWARP_FAULT_LOST_KICK))
+	if (from == KWARP_TX_FROM_DOORBELL && kwarp_engine_fault(e, KWARP_FAULT_LOST_KICK))
 		return;
 	/*
 	 * Taking the socket lock may reschedule. Reschedule now, while other contexts can still
@@ -375,8 +425,15 @@ void kwarp_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 		cond_resched();
 	if (from == KWARP_TX_FROM_POSTER && !consumer_may_send())
 		from = KWARP_TX_FROM_ANY;
-	while (!tx_try_kick(e, from))
-		cpu_relax();
+	/* A context that claims the stream is about to become the runner, and sends at release. */
+	if (atomic_read(&e->tx.claims))
+		return;
+	if (from != KWARP_TX_FROM_ANY) {
+		if (kwarp_run_enter(&e->tx.run))
+			tx_run_as(e, from);
+	} else if (kwarp_run_ask(&e->tx.run)) {
+		tx_queue_work(e, 0);
+	}
 }
 
 static void tx_send_in_socket(struct kwarp_engine *e)
@@ -385,8 +442,8 @@ static void tx_send_in_socket(struct kwarp_engine *e)
 }
 
 /*
- * Called by the timer of coalesce.c or pace.c, which has found requests posted without a doorbell,
- * or wants the ring's flags set so that programs ring again. Context: softirq.
+ * Called by the timer of coalesce.c or of struct kwarp_hold_ops, which has found requests posted
+ * without a doorbell, or wants the ring's flags set so that programs ring again. Context: softirq.
  */
 static void tx_send_waiting(struct kwarp_engine *e)
 {
@@ -400,15 +457,13 @@ static void tx_send_waiting(struct kwarp_engine *e)
 		kwarp_tx_kick(e, KWARP_TX_FROM_ANY);
 }
 
-/**
- * kwarp_tx_claim - stop the runner: become it without sending
- * @e: engine
- *
+/*
  * Waits for the present runner, which leaves after a limited time: it never waits for the peer.
  * Context: process. Undone by kwarp_tx_release().
  */
 void kwarp_tx_claim(struct kwarp_engine *e)
 {
+	KWARP_DOOR(kwarp_tx_claim, e);
 	might_sleep();
 	atomic_inc(&e->tx.claims);
 	wait_event(e->tx.idle, tx_become_runner(e, KWARP_RUN_IDLE) ||
@@ -421,17 +476,13 @@ void kwarp_tx_claim(struct kwarp_engine *e)
 	smp_mb__after_atomic();
 }
 
-/**
- * kwarp_tx_release - end the claim, and send what was kicked for meanwhile
- * @e: engine
- *
+/*
  * Sends one batch at most, because other connections may wait for the caller. The work item sends
- * the rest.
- *
- * Context: process.
+ * the rest. Context: process.
  */
 void kwarp_tx_release(struct kwarp_engine *e)
 {
+	KWARP_DOOR(kwarp_tx_release, e);
 	kwarp_assert_runner(e);
 	tx_run_rounds(e, KWARP_TX_CLAIM_BUDGET, false);
 }
@@ -443,5 +494,5 @@ void kwarp_tx_init(struct kwarp_engine *e)
 	init_waitqueue_head(&e->tx.idle);
 	INIT_DELAYED_WORK(&e->tx.work, tx_work);
 	e->tx.home = -1;
-	kwarp_coalesce_init(e, tx_send_waiting);
+	e->tx.coalesce.send = tx_send_waiting;
 }

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Decides which context sends for a stream, and for how long. Runner: the one context that may send
- * for the stream at a time.
- */
+/* Decides which context sends for a stream, and for how long. */
 #ifndef KWARP_ENGINE_TX_RUN_H
 #define KWARP_ENGINE_TX_RUN_H
 
+#include <linux/sched.h>
 #include <linux/time64.h>
 
+#include "../../compat.h"
 #include "../types.h"
 
-/*
- * Batches (FPDUs collected for one socket call) that a runner sends before it hands over to the
- * work item.
- */
+/* Batches that a runner sends before it hands over to the work item. */
 #define KWARP_TX_RUN_BUDGET	32
 /*
  * The same limit for kwarp_tx_release(), whose callers handle many connections one after the other.
@@ -34,6 +30,12 @@ enum kwarp_tx_from {
 	KWARP_TX_FROM_PROCESS,	/* process context, no locks held: the caller sends */
 	KWARP_TX_FROM_DOORBELL,	/* like FROM_PROCESS, after a program's doorbell */
 };
+
+/* With lazy preemption need_resched() may be false although a task waits for this processor. */
+static inline bool kwarp_need_resched(void)
+{
+	return need_resched() || test_thread_flag(TIF_NEED_RESCHED_LAZY);
+}
 
 void kwarp_tx_init(struct kwarp_engine *e);
 void kwarp_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Builds the middle of a long message: several FPDUs of full length at a time, contiguous in the
- * batch (FPDUs collected for one socket call), with payload from one region, which is checked once
- * for all of them. Context of all functions: the runner, the one context that may send for the
- * stream at a time (run.c).
+ * batch, with payload from one region, which is checked once for all of them. Context of all
+ * functions: the runner.
  *
  * The octets are the same as if fpdu.c had built the FPDUs one by one. fpdu.c builds all others:
  * the last FPDU of each message, FPDUs with markers or aligned to TCP segments, and those that fail
@@ -11,19 +10,14 @@
  */
 #include "series.h"
 
+#include "../../door.h"
 #include "../../kwarp.h"
 #include "../../proto/mpa_frame.h"
 #include "fpdu.h"
 
-/**
- * struct series - FPDUs to be built together
- * @n: number of FPDUs
- * @payload: octets of payload in each FPDU
- * @wire: octets of each FPDU, with length field, header, pad and CRC
- * @stag: STag of the payload's region
- * @addr: address of the payload in that region
- * @check: octets from @addr on for which the access is checked
- * @rights: IB_ACCESS_* that the access needs
+/*
+ * FPDUs to be built together. @wire: octets of each FPDU, with length field, header, pad and CRC.
+ * @check: octets from @addr on for which the access is checked.
  */
 struct series {
 	u32 n;
@@ -35,7 +29,7 @@ struct series {
 	int rights;
 };
 
-/* Find the next source of payload. Return: contiguous octets in it; 0 if it is not a region. */
+/* Return: contiguous octets in it; 0 if it is not a region. */
 static u32 find_source(struct kwarp_engine *e, struct series *s)
 {
 	const struct kwarp_tx_msg *m = &e->tx.msg;
@@ -59,7 +53,7 @@ static u32 find_source(struct kwarp_engine *e, struct series *s)
 	}
 }
 
-/* Compute how many FPDUs can be built; the last FPDU of the message is never one of them. */
+/* The last FPDU of the message is never one of them. */
 static void plan_series(struct kwarp_engine *e, struct series *s)
 {
 	const struct kwarp_tx *tx = &e->tx;
@@ -78,7 +72,6 @@ static void plan_series(struct kwarp_engine *e, struct series *s)
 	s->check = tx->msg.src == KWARP_SRC_REGION ? source : s->n * s->payload;
 }
 
-/* Write length fields, headers and payload. */
 static void put_series(struct kwarp_engine *e, const struct series *s, struct kwarp_mr *mr,
 		       u8 *to)
 {
@@ -97,7 +90,7 @@ static void put_series(struct kwarp_engine *e, const struct series *s, struct kw
 	}
 }
 
-/* Write pad and CRC. The CRC is computed over our copy, after the region is unlocked. */
+/* The CRC is computed over our copy, after the region is unlocked. */
 static void end_series(const struct kwarp_tx *tx, const struct series *s, u8 *to)
 {
 	u32 i;
@@ -119,14 +112,10 @@ static void account_series(struct kwarp_engine *e, const struct series *s)
 		kwarp_tx_pass_sge(tx, s->n * s->payload);
 }
 
-/**
- * kwarp_tx_build_series - append several FPDUs of the message being segmented
- * @e: engine
- *
- * Return: false if nothing was appended; the caller then calls kwarp_tx_build().
- */
+/* False: nothing was appended; the caller then calls kwarp_tx_build(). */
 bool kwarp_tx_build_series(struct kwarp_engine *e)
 {
+	KWARP_DOOR(kwarp_tx_build_series, e);
 	struct kwarp_batch *b = &e->tx.batch;
 	struct series s;
 	struct kwarp_mr *mr;

@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The transmit step: fill one batch (FPDUs collected for one socket call) and give the batch to
- * TCP. Context of all functions: the runner, the one context that may send for the stream at a time
- * (run.c).
- *
- * Numbers such as 5040-5.4-11 name requirements of RFCs, see Documentation/conformance.
+ * The transmit step: fill one batch and give the batch to TCP. Context of all functions: the
+ * runner.
  */
 #include "step.h"
 
+#include "../../door.h"
 #include "../../kwarp.h"
 #include "../../proto/mpa_frame.h"
 #include "../../trace.h"
 #include "../fail.h"
 #include "../flush.h"
+#include "../refusal.h"
 #include "../tcp.h"
 #include "fpdu.h"
 #include "pick.h"
 #include "series.h"
 
-/* Report that there is nothing more to send, if the layer above waits for that. */
 static void report_idle(struct kwarp_engine *e)
 {
 	if (e->tx.term_done) {
@@ -29,7 +27,6 @@ static void report_idle(struct kwarp_engine *e)
 		e->ops->event(e, KWARP_QPE_DRAINED);
 }
 
-/* Was a completion lost because the send queue's CQ was full, and has the stream not failed yet? */
 static bool lost_completion(const struct kwarp_engine *e)
 {
 	return READ_ONCE(e->sq->cq->overflow) && !test_bit(KWARP_E_FAILED, &e->flags);
@@ -66,11 +63,39 @@ static enum kwarp_tx_result push_batch(struct kwarp_engine *e)
 		return KWARP_TX_IDLE;
 	}
 	e->stats.s.tx.batches++;
-	kwarp_sq_sent(e->sq, e->tx.sq_end);
-	if (!nothing_left(e))
+	if (kwarp_sq_sent(e->sq, e->tx.sq_end) || !nothing_left(e))
 		return KWARP_TX_MORE;
 	kwarp_batch_idle(&e->tx.batch);
 	return KWARP_TX_IDLE;
+}
+
+/* Does a fault keep the message, which was just picked, from being sent? */
+static noinline __cold bool is_hit(struct kwarp_engine *e)
+{
+	enum kwarp_perr perr;
+	u32 ms;
+
+	if (e->tx.msg.kind != KWARP_TXK_SQ && e->tx.msg.kind != KWARP_TXK_ANSWER)
+		return false;
+	ms = kwarp_engine_fault(e, KWARP_FAULT_STALL);
+	if (ms) {
+		e->tx.stalled = (jiffies + msecs_to_jiffies(ms)) ?: 1;
+		return true;
+	}
+	perr = kwarp_engine_hit(e, KWARP_REFUSED_REQUEST);
+	if (perr != KWARP_PERR_NONE)
+		kwarp_engine_fail(e, perr, NULL, 0, NULL);
+	return perr != KWARP_PERR_NONE;
+}
+
+static noinline __cold bool is_stalled(struct kwarp_engine *e)
+{
+	struct kwarp_tx *tx = &e->tx;
+
+	if (tx->stalled && (time_after_eq(jiffies, tx->stalled) ||
+			    !kwarp_engine_fault_lasts(e, KWARP_FAULT_STALL)))
+		tx->stalled = 0;
+	return tx->stalled;
 }
 
 static void fill_batch(struct kwarp_engine *e)
@@ -83,8 +108,12 @@ static void fill_batch(struct kwarp_engine *e)
 	while (!tx->batch.len || tx->batch.len < tx->batch.goal) {
 		bool answer;
 
-		if (!tx->msg.kind && !kwarp_tx_pick(e))
-			return;
+		if (!tx->msg.kind) {
+			if (!kwarp_tx_pick(e))
+				return;
+			if (kwarp_faults_on() && is_hit(e))
+				return;
+		}
 		if (!tx->batch.len)
 			kwarp_batch_prefill(&tx->batch, want, !tx->in_socket);
 		answer = tx->msg.kind == KWARP_TXK_ANSWER;
@@ -127,15 +156,10 @@ static void set_lengths(struct kwarp_engine *e)
 	tx->batch.goal = kwarp_tcp_packet(e->sock, emss, KWARP_BATCH_LEN);
 }
 
-/**
- * kwarp_tx_step - send one batch
- * @e: engine
- *
- * Context: the runner.  Takes the socket lock, unless tx.in_socket.
- * Return: what to do next.
- */
+/* Takes the socket lock, unless tx.in_socket. */
 enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 {
+	KWARP_DOOR(kwarp_tx_step, e);
 	struct kwarp_tx *tx = &e->tx;
 
 	kwarp_assert_runner(e);
@@ -144,15 +168,20 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 	/* After the end of the stream no softirq comes here, because there is no socket. */
 	if (test_bit(KWARP_E_DEAD, &e->flags))
 		kwarp_engine_flush(e);
+	/* This does not wait for TCP. */
+	if (unlikely(READ_ONCE(e->sq->behind)) && kwarp_sq_retire(e->sq))
+		return KWARP_TX_MORE;
 	if (test_bit(KWARP_E_TX_STOP, &e->flags) || !e->sock)
 		return kwarp_tx_flush_late(e) ? KWARP_TX_MORE : KWARP_TX_IDLE;
+	if (kwarp_faults_on() && is_stalled(e))
+		return KWARP_TX_STALLED;
 	if (kwarp_batch_pending(&tx->batch))
 		return push_batch(e);
 	if (!kwarp_tcp_writable(e->sock))
 		return KWARP_TX_BLOCKED;
 	/* No completion can report that another was lost, so fail the stream. */
 	if (lost_completion(e))
-		kwarp_engine_fail(e, KWARP_PERR_LOCAL, NULL, 0, NULL);
+		kwarp_engine_fail_local(e, KWARP_WHY_CQ);
 	/* After an error only the Terminate may be sent (5040-5.4-11). */
 	if (test_bit(KWARP_E_FAILED, &e->flags) && tx->msg.kind != KWARP_TXK_TERM)
 		tx->msg.kind = KWARP_TXK_NONE;
@@ -166,11 +195,16 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 	kwarp_batch_reset(&tx->batch);
 	if (tx->no_memory)
 		return KWARP_TX_NO_MEMORY;
+	if (kwarp_faults_on() && is_stalled(e))
+		return KWARP_TX_STALLED;
 	/* Operations that send nothing complete without a batch. */
-	kwarp_sq_sent(e->sq, tx->sq_end);
-	if (tx->effort >= KWARP_BATCH_EFFORT || lost_completion(e) || kwarp_tx_flush_late(e))
+	if (kwarp_sq_sent(e->sq, tx->sq_end) || tx->effort >= KWARP_BATCH_EFFORT ||
+	    lost_completion(e) || kwarp_tx_flush_late(e))
 		return KWARP_TX_MORE;
 	kwarp_batch_idle(&tx->batch);
+	/* A fault has stalled the message, and ended before is_stalled() looked. */
+	if (unlikely(tx->msg.kind))
+		return KWARP_TX_MORE;
 	report_idle(e);
 	return KWARP_TX_IDLE;
 }

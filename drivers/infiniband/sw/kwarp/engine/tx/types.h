@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Transmit side of a stream. Runner: the one context that may send for the stream at a time, see
- * run.c. Step: kwarp_tx_step(), which sends one batch (FPDUs collected for one socket call).
- * Answer: a Read Response or Atomic Response that we send. Softirqs' share: for how long the
- * softirqs of one processor may send in a tick (share.h).
- */
+/* Transmit side of a stream. */
 #ifndef KWARP_ENGINE_TX_TYPES_H
 #define KWARP_ENGINE_TX_TYPES_H
 
 #include <linux/atomic.h>
+#include <linux/list.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
 #include "../../proto/ddp.h"
+#include "../../proto/term.h"
 #include "../../queue/wqe.h"
-#include "../small.h"
 #include "batch.h"
-#include "coalesce_types.h"
+
+struct kwarp_engine;
 
 /* Where a message's payload comes from. */
 enum kwarp_tx_src {
@@ -30,20 +27,12 @@ enum kwarp_tx_kind {
 	KWARP_TXK_SQ,
 	KWARP_TXK_ANSWER,	/* a Read Response or Atomic Response */
 	KWARP_TXK_RTR,
-	KWARP_TXK_ANNOUNCE,
 	KWARP_TXK_TERM,
 };
 
-/**
- * struct kwarp_tx_msg - the message being segmented
- * @kind: where the message comes from
- * @src: where the message's payload is
- * @hdr: header of the next segment
- * @left: payload octets not yet in a segment
- * @sge: KWARP_SRC_SGL: element of the list that comes next
- * @sge_off: KWARP_SRC_SGL: octets of that element already in a segment
- * @buf: KWARP_SRC_BUF: next octet to send
- * @sq_index: KWARP_TXK_SQ: the request's entry in the send queue
+/*
+ * The message being segmented. @hdr: header of the next segment. @left: payload octets not yet in a
+ * segment. @sge_off: octets of element @sge already in a segment.
  */
 struct kwarp_tx_msg {
 	enum kwarp_tx_kind kind;
@@ -54,6 +43,59 @@ struct kwarp_tx_msg {
 	u32 sge_off;
 	const u8 *buf;
 	u32 sq_index;
+};
+
+/**
+ * struct kwarp_hold_ops - decides in coalesce.c's place whether a send queue is held, if the queue
+ *	has a foreign ring (queue/foreign.h), whose program does not tell when it polls
+ * @reset: a stream begins
+ * @sent: what was posted before a doorbell has been sent; @may: the queue may be held
+ * @stop: end a hold, and wait for its timer; context: process
+ *
+ * Context: the runner.
+ */
+struct kwarp_hold_ops {
+	void (*reset)(struct kwarp_engine *e);
+	void (*sent)(struct kwarp_engine *e, bool may);
+	void (*stop)(struct kwarp_engine *e);
+};
+
+/**
+ * struct kwarp_coalesce - is the send queue held? See coalesce.h
+ * @send: called by the timer to send what was posted, and to set the ring's flags again; immutable
+ * @ops: decides instead of the list and timer of the CQ; NULL: these decide; immutable
+ * @ns: time between two looks of the timer, nanoseconds; 0: never hold; does not change during a
+ *	stream
+ * @rung: a doorbell was rung, and whether to hold the queue after it is still to be decided; the
+ *	runner's
+ * @realtime: the program that rang has a real-time policy; the runner's
+ * @polls: how often the program had polled its CQs at the last decision about a hold; the runner's
+ * @rung_at: producer index at the last doorbell; READ_ONCE, since the timer reads it
+ * @on: the queue is held, and on its CQ's list; written under that list's lock, READ_ONCE
+ *	elsewhere. With @ops there is no list: the runner sets @on, and the timer of @ops clears
+ *	it, or the runner after it has stopped that timer
+ * @counted: @next of the send queue when requests were last counted; the runner's
+ * @node: entry in the CQ's list of held streams; under the list's lock, as all from here to @quiet
+ * @activity: number of polls up to the timer's last look
+ * @found: when the timer first found the request that is waiting, nanoseconds; 0: none is known
+ * @quiet: number of looks in a row that found neither a waiting request nor a poll
+ * @sends: number of timer handlers that are in @send now
+ */
+struct kwarp_coalesce {
+	void (*send)(struct kwarp_engine *e);
+	const struct kwarp_hold_ops *ops;
+	u64 ns;
+	bool rung;
+	bool realtime;
+	bool on;
+	u32 polls;
+	u32 rung_at;
+	u32 counted;
+	struct list_head node;
+	u32 activity;
+	u64 found;
+	u32 quiet;
+	atomic_t sends;
 };
 
 /**
@@ -71,9 +113,10 @@ struct kwarp_tx_msg {
  * @long_frames: announce that this end accepts FPDUs longer than a TCP segment, and send such FPDUs
  *	if the peer accepts them
  * @rtr: KWARP_RTR_* form of the "ready to receive" message still to be sent, or 0
- * @turn: flips with each choice: answers are tried first if true, the send queue if false
+ * @answers_first: flips with each choice: answers are tried first if true, the send queue if false
  * @term_done: the Terminate has been started, and perhaps sent
  * @no_memory: no page was available for the last FPDU
+ * @stalled: until when nothing is sent, in jiffies, because of a fault; 0: there is none
  * @backs_off: what is still to be sent waits for the work item because memory is short or the
  *	softirqs' share of the processor is used up; written by the runner, READ_ONCE elsewhere
  * @vain: number of rounds in a row that took no request, although the producer index had changed
@@ -88,7 +131,8 @@ struct kwarp_tx_msg {
  *	to which requests are sent; later ones are flushed
  * @msg: message being segmented
  * @wqe: work request of @msg, if that message comes from the send queue
- * @small: payload of a message whose payload is not in a buffer of the consumer (small.h)
+ * @small: payload of a message whose payload is not in a buffer of the consumer; the longest
+ *	is a Terminate
  * @batch: FPDUs collected for the next socket call
  * @coalesce: state of coalescing, which decides whether the program has to ring its doorbell
  */
@@ -105,11 +149,12 @@ struct kwarp_tx {
 	bool align;
 	bool long_frames;
 	u8 rtr;
-	bool turn;
+	bool answers_first;
 	bool term_done;
 	bool no_memory;
 	bool backs_off;
 	bool answered;
+	unsigned long stalled;
 	u32 vain;
 	u32 effort;
 	u32 off;
@@ -119,7 +164,7 @@ struct kwarp_tx {
 	u32 drain_to;
 	struct kwarp_tx_msg msg;
 	struct kwarp_wqe wqe;
-	u8 small[KWARP_SMALL_LEN];
+	u8 small[KWARP_TERM_MAX_LEN];
 	struct kwarp_batch batch;
 	struct kwarp_coalesce coalesce;
 };

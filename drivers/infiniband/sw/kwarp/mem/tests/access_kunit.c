@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Tests of access checks and invalidation: each condition alone, the order of the conditions, and
- * every boundary.
- *
- * Numbers such as 5041-7.1-18 name requirements of RFCs, see Documentation/conformance.
- */
+/* Tests of access checks and invalidation: each condition alone, their order, and every boundary */
 #include <kunit/test.h>
 #include <linux/limits.h>
 
@@ -88,7 +83,6 @@ static void test_pd(struct kunit *test)
 	}
 }
 
-/* Try each set of rights that a region can have with each set that an access can need. */
 static void test_rights(struct kunit *test)
 {
 	const int all = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ;
@@ -170,10 +164,7 @@ static void test_bounds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, check_access(mr, c->addr, c->len), c->want);
 }
 
-/*
- * A region over all kernel memory has no bounds: of the addresses, only those that wrap are
- * refused.
- */
+/* A region over all kernel memory has no bounds. */
 static void test_dma(struct kunit *test)
 {
 	struct kwarp_mr *mr = new_region(test, KWARP_MR_DMA);
@@ -191,10 +182,7 @@ static void test_dma(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, check_access(mr, VA, 1), KWARP_MEM_STAG);
 }
 
-/*
- * The order of the checks: an access is wrong in every respect at first, then one error after the
- * other is corrected.
- */
+/* An access is wrong in every respect at first, then one error after the other is corrected. */
 static void test_order(struct kunit *test)
 {
 	struct kwarp_mr *mr = new_region(test, KWARP_MR_USER);

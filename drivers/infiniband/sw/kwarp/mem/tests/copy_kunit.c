@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Tests of the translation of region addresses to memory, of copies and of atomic operations:
- * contiguous spans at every offset of a small region; random copies in a large region, compared
- * with a flat array; copies from skbs. A region is a list of pieces, which need not be contiguous.
- *
- * Numbers such as 7306-5.2.1-5 name requirements of RFCs, see Documentation/conformance.
- */
+/* Tests of the translation of region addresses to memory, of copies and of atomic operations */
 #include <kunit/test.h>
 #include <linux/mm.h>
 #include <linux/prandom.h>
@@ -19,12 +13,8 @@
 #define VA	0x1122334455667788ULL
 #define MAX_CHUNKS	40
 
-/**
- * struct layout_case - where the pieces of a region lie
- * @desc: name
- * @shift: log2 of the octets in a piece
+/*
  * @offset: offset of the region's first octet in its first piece
- * @n: number of pieces
  * @order: position of each piece in memory, counted in pieces; all are different
  */
 struct layout_case {
@@ -88,7 +78,6 @@ static u8 *region_octet(const struct layout_case *c, const struct region *r, u32
 	return r->mem + (c->order[pos >> c->shift] << c->shift) + (pos & ((1 << c->shift) - 1));
 }
 
-/* Return: how many octets from octet @i on are contiguous in memory; @want at most. */
 static u32 octets_in_row(const struct layout_case *c, const struct region *r, u32 i, u32 want)
 {
 	u32 n = 1;
@@ -98,7 +87,6 @@ static u32 octets_in_row(const struct layout_case *c, const struct region *r, u3
 	return n;
 }
 
-/* Call kwarp_mr_span() for every offset and every length inside the region. */
 static void test_span(struct kunit *test)
 {
 	const struct layout_case *c = test->param_value;
@@ -117,7 +105,6 @@ static void test_span(struct kunit *test)
 	}
 }
 
-/* A write changes the octets of the region that it covers, and no others. */
 static void test_write(struct kunit *test)
 {
 	const struct layout_case *c = test->param_value;
@@ -146,7 +133,6 @@ static void test_write(struct kunit *test)
 #define EACH	13
 #define LARGE	5000
 
-/* Compare copies from an skb to @skb_to with copies of the same octets to @flat_to. */
 static void compare_skb(struct kunit *test, struct region *skb_to, struct region *flat_to)
 {
 	u8 data[TEST_SKB_PIECES * EACH];
@@ -197,16 +183,12 @@ static struct region *new_region_with_gaps(struct kunit *test)
 	return r;
 }
 
-/* The same for a region with pieces of any length. */
 static void test_write_skb_gaps(struct kunit *test)
 {
 	compare_skb(test, new_region_with_gaps(test), new_region_with_gaps(test));
 }
 
-/*
- * If the skb ends too early, or its frags are in the memory of a device, the write fails. Octets
- * that cannot be read change nothing.
- */
+/* Octets that cannot be read change nothing. */
 static void test_write_skb_unreadable(struct kunit *test)
 {
 	struct region *r = new_region(test, &layouts[3]);
@@ -226,7 +208,6 @@ static void test_write_skb_unreadable(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, kwarp_mr_write_skb(&r->mr, VA + first, skb, 0, EACH));
 }
 
-/* A region over all kernel memory: its addresses are kernel addresses. */
 static void test_dma(struct kunit *test)
 {
 	struct kwarp_mr mr = { .kind = KWARP_MR_DMA, .length = U64_MAX };
@@ -240,10 +221,7 @@ static void test_dma(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, mem, "\0kernel\0", 8);
 }
 
-/*
- * Use a region of nearly 5 GiB, where positions need more than 32 bits; the memory itself is not
- * accessed.
- */
+/* In a region of nearly 5 GiB positions need more than 32 bits. */
 static void test_span_large(struct kunit *test)
 {
 	const u64 gig = SZ_1G;
@@ -267,10 +245,7 @@ static void test_span_large(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, len, 3 * gig - 8);
 }
 
-/*
- * Put the pieces of the region in random order; some stay next to each other, so that spans of
- * several pieces occur.
- */
+/* Some pieces stay next to each other, so that spans of several pieces occur. */
 static void shuffle_pages(struct layout_case *c, struct rnd_state *rnd)
 {
 	u32 i;
@@ -284,10 +259,7 @@ static void shuffle_pages(struct layout_case *c, struct rnd_state *rnd)
 	}
 }
 
-/*
- * Return: a random length up to @max; half of the lengths are at most 64, because short copies find
- * more bugs.
- */
+/* Half of the lengths are at most 64, because short copies find more bugs. */
 static u32 some_length(struct rnd_state *rnd, u32 max)
 {
 	u32 r = prandom_u32_state(rnd);
@@ -295,7 +267,6 @@ static u32 some_length(struct rnd_state *rnd, u32 max)
 	return prandom_u32_state(rnd) % (min(r & 1 ? 64 : max, max) + 1);
 }
 
-/* Reads, writes, and writes from an skb. */
 static void test_random(struct kunit *test)
 {
 	const u8 *shift = test->param_value;
@@ -399,10 +370,7 @@ static void test_swap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, *word, 5);
 }
 
-/*
- * A region with pieces of any length: an atomic operation on eight octets that lie in two pieces is
- * refused.
- */
+/* An atomic operation on eight octets that lie in two pieces is refused. */
 static void test_atomic_gaps(struct kunit *test)
 {
 	static u64 before[] = { 0, 12 };

@@ -2,7 +2,7 @@
 /*
  * Tests of regions over a dma-buf: which buffers are refused, that a failed call gives back what it
  * took, and where the pieces of the region lie. dmabuf.c is included below. The exporter of the
- * buffer, and the functions of the dma-buf core, are stand-ins.
+ * buffer, and the functions of the dma-buf core, are fakes.
  */
 #include <kunit/test.h>
 #include <linux/dma-buf.h>
@@ -12,14 +12,7 @@
 #define VADDR	((u8 *)0x100000)
 #define SIZE	(3ULL * SZ_1G)
 
-/**
- * struct exporter - stand-in for the exporter of a buffer
- * @buf: the buffer
- * @file: file of the buffer
- * @ops: operations of the buffer
- * @get: result of dma_buf_get(): 0 or an errno
- * @begin: result of dma_buf_begin_cpu_access(): 0 or an errno
- * @vmap: result of dma_buf_vmap(): 0 or an errno
+/*
  * @iomem: the mapping is of device memory
  * @layout: pages of the mapping, see fake_to_page(); NULL: no vmalloc mapping
  * @refs: references taken and not dropped
@@ -110,19 +103,14 @@ static struct page *fake_to_page(const void *addr)
 #include "../../compat.h"
 #define is_vmalloc_addr			fake_is_vmalloc_addr
 #define vmalloc_to_page			fake_to_page
-#undef kwarp_dma_buf_vmap
-#undef kwarp_dma_buf_vunmap
-#define kwarp_dma_buf_vmap		fake_vmap
-#define kwarp_dma_buf_vunmap		fake_vunmap
+#undef dma_buf_vmap_unlocked
+#undef dma_buf_vunmap_unlocked
+#define dma_buf_vmap_unlocked		fake_vmap
+#define dma_buf_vunmap_unlocked		fake_vunmap
 #define dma_buf_get			fake_get
 #define dma_buf_put			fake_put
 #define dma_buf_begin_cpu_access	fake_begin
 #define dma_buf_end_cpu_access		fake_end
-#define kwarp_dmabuf_get		tested_get
-#define kwarp_dmabuf_put		tested_put
-#define kwarp_dmabuf_is_writable	tested_is_writable
-#define kwarp_dmabuf_count		tested_count
-#define kwarp_dmabuf_pieces		tested_pieces
 #include "../dmabuf.c"
 
 #define BUF_WRITE	IB_ACCESS_LOCAL_WRITE
@@ -217,10 +205,7 @@ static const struct layout_case {
 
 KUNIT_ARRAY_PARAM_DESC(layout, layout_cases, desc);
 
-/*
- * kwarp_dmabuf_get() refuses a mapping that may have other pages than the buffer, and undoes
- * everything.
- */
+/* The mapping may have other pages than the buffer. */
 static void test_dmabuf_layout(struct kunit *test)
 {
 	const struct layout_case *c = test->param_value;
@@ -245,10 +230,6 @@ static void test_dmabuf_layout(struct kunit *test)
 	__free_pages(large, 2);
 }
 
-/*
- * Each octet of the region is at the right address in the mapping; the memory itself is not
- * accessed.
- */
 static void test_dmabuf_pieces(struct kunit *test)
 {
 	static const u64 at[] = { 0, 1, SZ_1G - 1, SZ_1G, 2ULL * SZ_1G + 5 };

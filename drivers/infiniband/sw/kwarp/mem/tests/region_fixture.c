@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Fixture of the tests of region.c and fast.c: stand-ins for the functions that these files call.
- * The code under test is included. A region is a list of pieces of memory. The memory of the test
- * process begins at address BASE and consists of PIECES pieces of PIECE octets (region_fixture.h).
+ * Fixture of the tests of region.c and fast.c: fakes for the functions that these files call.
+ * The code under test is included.
  */
 #include "region_fixture.h"
 
@@ -131,16 +130,12 @@ void kwarp_mr_put(struct kwarp_mr *mr)
 	complete(&mr->idle);
 }
 
-/* Return: kernel address of the octet that the process has at address BASE + @at. */
 u8 *region_process_octet(const struct region_test *t, u64 at)
 {
 	return (u8 *)page_address(t->pages[at / PIECE]) + at % PIECE;
 }
 
-/*
- * Pin the @length octets that the process has from address BASE + @from on: whole pages, one
- * scatterlist element for each piece.
- */
+/* Pin whole pages, one scatterlist element for each piece. */
 void region_pin_memory(struct kunit *test, u64 from, u64 length)
 {
 	struct region_test *t = test->priv;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Fixture of the tests of regions: memory of a process, and stand-ins for what regions are made of:
- * the RDMA core's pinned memory, STags and dma-bufs. A region is a list of pieces of memory.
+ * Fixture of the tests of regions: memory of a process, and fakes for what regions are made of:
+ * the RDMA core's pinned memory, STags and dma-bufs.
  */
 #ifndef KWARP_MEM_TESTS_REGION_FIXTURE_H
 #define KWARP_MEM_TESTS_REGION_FIXTURE_H
@@ -11,23 +11,11 @@
 #include <linux/scatterlist.h>
 #include <rdma/ib_umem.h>
 
-/* Rename the fakes and the code under test: the module has other functions of the same names. */
+/* Rename the fakes: the layer has functions of the same names. */
 #define kwarp_stag_alloc	region_stag_alloc
 #define kwarp_stag_publish	region_stag_publish
 #define kwarp_stag_free		region_stag_free
 #define kwarp_mr_put		region_mr_put
-#define kwarp_mr_create_user	region_create_user
-#define kwarp_mr_create_fast	region_create_fast
-#define kwarp_mr_create_dma	region_create_dma
-#define kwarp_mr_create_window	region_create_window
-#define kwarp_mr_map_sg		region_map_sg
-#define kwarp_mr_activate	region_activate
-#define kwarp_mr_destroy	region_destroy
-#define kwarp_mr_create_dmabuf	region_create_dmabuf
-#define kwarp_mr_create_same	region_create_same
-#define kwarp_mr_open		region_open
-#define kwarp_mr_umem		region_umem
-#define kwarp_mr_is_writable	region_is_writable
 #define kwarp_dmabuf_put	region_dmabuf_put
 #define kwarp_dmabuf_is_writable region_dmabuf_is_writable
 #define kwarp_dmabuf_count	region_dmabuf_count
@@ -35,17 +23,13 @@
 #include "../../kwarp.h"
 #include "../mr.h"
 
-/*
- * Address of the test memory in the process; a multiple of PIECE, the size of the largest pieces in
- * the tests.
- */
+/* A multiple of PIECE, the size of the largest pieces in the tests */
 #define BASE	0x7f0000400000UL
 #define IOVA	0x1234567890abULL
 #define ORDER	4
 #define PIECE	(PAGE_SIZE << ORDER)
 #define PIECES	3
 
-/* Number of pieces for which the list of a fast-register region has room. */
 #define LISTED	5
 
 struct region_test {
@@ -56,12 +40,8 @@ struct region_test {
 	struct page *pages[PIECES];	/* first page of each piece */
 };
 
-/* Size of pieces that the stand-in for ib_umem_find_best_pgsz() returns. */
+/* Size of pieces that the fake for ib_umem_find_best_pgsz() returns. */
 extern unsigned long region_chosen_size;
-/*
- * Numbers of calls: of ib_umem_release() (region_released) and of kwarp_dmabuf_put()
- * (region_buffers_put).
- */
 extern u32 region_released, region_buffers_put;
 /* Octets allocated: those charged to the memory cgroup of the process (paid), and the others. */
 extern size_t region_paid, region_unpaid;
@@ -69,7 +49,6 @@ extern size_t region_paid, region_unpaid;
 extern const size_t region_backing_octets;
 /* Octets that the account of the user has been charged with, and not given back. */
 extern u64 region_charged;
-/* While these are true, kwarp_stag_alloc() or kwarp_charge() fails. */
 extern bool region_no_stag, region_no_charge;
 
 int region_test_init(struct kunit *test);

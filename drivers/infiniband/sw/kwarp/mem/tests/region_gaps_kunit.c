@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of regions with gaps: a kernel consumer maps a list of elements of any size. Each octet of
- * the region has to be the memory that the list names, and the region has to have as few pieces as
- * possible (adjacent elements become one piece).
+ * the region has to be the memory that the list names, and adjacent elements become one piece.
  */
 #include "region_fixture.h"
 
 #define ELEMENTS	6
 
-/**
- * struct gaps_case - elements that a consumer maps
- * @desc: name
- * @n: number of elements
+/*
  * @el: for each element its position in the memory of the tests, and its length
  * @skip: octets to skip in the first element
  * @mapped: number of elements that have to be mapped, or a negative errno
@@ -48,10 +44,6 @@ static const struct gaps_case gaps_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(gaps, gaps_cases, desc);
 
-/*
- * Check that each octet of the region is in the right place of the right element, and that a
- * contiguous span reaches at least to the end of the element.
- */
 static void expect_elements(struct kunit *test, const struct kwarp_mr *mr,
 			    const struct gaps_case *c)
 {

@@ -2,10 +2,7 @@
 /*
  * Tests of the creation of regions over pinned pages and over a dma-buf. A region is a list of
  * pieces of memory: each octet of the region has to be the same memory that the creator sees, and
- * the list has to be as short as possible. Also tested: which memory is charged to the memory
- * cgroup of the process.
- *
- * Numbers such as 5040-8.1.1-3 name requirements of RFCs, see Documentation/conformance.
+ * the list has to be as short as possible.
  */
 #include "region_fixture.h"
 
@@ -32,7 +29,6 @@ static void expect_region(struct kunit *test, u64 from, u64 length, unsigned lon
 	sg_free_table(&t->umem.sgt_append.sgt);
 }
 
-/* Create regions that begin and end at various places in a piece and in a page. */
 static void test_pieces(struct kunit *test)
 {
 	static const u64 starts[] = { 0, 1, PAGE_SIZE - 1, PAGE_SIZE, 5 * PAGE_SIZE + 77,
@@ -62,10 +58,7 @@ static void test_no_size(struct kunit *test)
 	expect_region(test, 100, PIECE, 0, (PIECE + 100 - 1) / PAGE_SIZE + 1);
 }
 
-/*
- * kwarp_mr_destroy() releases the buffer of the region; after a failed creation the caller still
- * owns the buffer.
- */
+/* After a failed creation the caller still owns the buffer. */
 static void test_dmabuf_owner(struct kunit *test)
 {
 	const struct kwarp_mr_place place = { .offset = 5, .length = 2 * PIECE, .iova = IOVA };
@@ -97,10 +90,7 @@ static void test_dmabuf_owner(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, region_buffers_put, 1);
 }
 
-/*
- * Of two regions over the same pages the one that is destroyed last releases the pages, whether it
- * is the old or the new one.
- */
+/* The region that is destroyed last releases the pages. */
 static void test_same(struct kunit *test)
 {
 	struct region_test *t = test->priv;
@@ -226,9 +216,6 @@ static void test_key(struct kunit *test)
 }
 
 /*
- * A kind of region or window, and the memory that is allocated for it.
- *
- * make:   makes the region or window
  * lists:  number of lists of LISTED entries that are allocated
  * user:   the region or window is a program's, so its memory is charged
  * backed: a struct kwarp_backing, the owner of the pages, is allocated
@@ -249,10 +236,7 @@ static const struct payer {
 
 KUNIT_ARRAY_PARAM_DESC(payer, payers, desc);
 
-/*
- * Memory for regions and windows of a program is charged to its memory cgroup, that for regions of
- * kernel consumers is not.
- */
+/* Memory for regions of kernel consumers is not charged. */
 static void test_payer(struct kunit *test)
 {
 	const struct payer *c = test->param_value;
@@ -272,7 +256,6 @@ static void test_payer(struct kunit *test)
 	sg_free_table(&t->umem.sgt_append.sgt);
 }
 
-/* The user pays for regions and windows of a program, with their lists. */
 static void test_charge(struct kunit *test)
 {
 	const struct payer *c = test->param_value;

@@ -15,7 +15,6 @@ static inline void test_skb_free(void *skb)
 	kfree_skb(skb);
 }
 
-/* Make an skb with one piece in its linear part, if @linear, and @frags pieces in frags. */
 static inline struct sk_buff *test_skb_part(struct kunit *test, const u8 *data, u32 each,
 					    bool linear, u32 frags)
 {

@@ -3,8 +3,6 @@
  * Tests of the STag table. stag.c is included below, so that the tests can choose its random
  * numbers: with real random numbers an index is almost never in use already, and never 64 times in
  * a row.
- *
- * Numbers such as 5040-8.1.1-8 name requirements of RFCs, see Documentation/conformance.
  */
 #include <kunit/test.h>
 #include <linux/limits.h>
@@ -204,8 +202,7 @@ static void test_limit(struct kunit *test)
 
 /*
  * 5040-8.1.1-8: nobody can predict an index, because each one is the upper 24 bits of a new random
- * number of the kernel. If the code changed these bits, or used another source, this test would
- * fail.
+ * number of the kernel.
  */
 static void test_unpredictable(struct kunit *test)
 {
@@ -221,10 +218,7 @@ static void test_unpredictable(struct kunit *test)
 	}
 }
 
-/*
- * Return: the chi-squared value of @n random octets, counted in 256 bins, where each bin should
- * have n / 256. The value is 255 on average.
- */
+/* Counted in 256 bins, where each bin should have n / 256, chi-squared is 255 on average. */
 static u32 chi_squared(const u32 *bins, u32 n)
 {
 	s32 expect = n / 256;
@@ -235,11 +229,7 @@ static u32 chi_squared(const u32 *bins, u32 n)
 	return sum / expect;
 }
 
-/*
- * 5040-8.1.1-9: indices are spread over the whole range. The values of each octet of the index are
- * equally frequent, by a chi-squared test with 255 degrees of freedom: a value outside of 120..450
- * comes by chance in less than one of 10^10 runs.
- */
+/* 5040-8.1.1-9: a value outside of 120..450 comes by chance in less than one of 10^10 runs. */
 static void test_spread(struct kunit *test)
 {
 	struct table *t = test->priv;
@@ -267,7 +257,6 @@ static void test_spread(struct kunit *test)
 	 * pair is expected (4095 pairs * 511 / 2^24), and 8 pairs practically never come.
 	 */
 	KUNIT_EXPECT_LT(test, near, 8);
-	/* all indices are different: each lookup finds its own region */
 	for (i = 0; i < MANY; i++)
 		KUNIT_ASSERT_PTR_EQ(test, kwarp_mr_lookup(&t->kdev, t->mr[i].stag), &t->mr[i]);
 }

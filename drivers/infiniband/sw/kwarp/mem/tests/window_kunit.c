@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of windows: what may be bound, which streams may use a window, and every way to unbind a
- * window. A free window is one that is not bound.
+ * window.
  *
  * Numbers such as 5041-8.2-3 name requirements of RFCs, see Documentation/conformance.
  */
@@ -20,10 +20,7 @@
 #define MR_VA		0x7000000000f0ULL
 #define BOTH		(IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE)
 
-/*
- * A region (a list of pieces of memory, which here are not contiguous), a window, two streams (@a,
- * @b) of the same protection domain and a stream (@other) of another domain.
- */
+/* The pieces of the region are not contiguous; stream @other is of another protection domain. */
 struct window_test {
 	struct ib_pd pd;
 	struct ib_pd other_pd;
@@ -114,10 +111,7 @@ static void test_birth(struct kunit *test)
 					      IB_ACCESS_REMOTE_READ), KWARP_MEM_STAG);
 }
 
-/*
- * Only the stream that bound a window of type 2 may use it (5041-8.2-3, -5; 5041-8.3.1-2;
- * 5040-8.1.1-2).
- */
+/* 5041-8.2-3, -5; 5041-8.3.1-2; 5040-8.1.1-2: another stream may not use a window of type 2. */
 static void test_stream(struct kunit *test)
 {
 	struct window_test *t = test->priv;
@@ -130,12 +124,10 @@ static void test_stream(struct kunit *test)
 			KWARP_MEM_STREAM);
 	KUNIT_EXPECT_EQ(test, mw_err(t, &t->other, MR_VA, 1, IB_ACCESS_REMOTE_READ),
 			KWARP_MEM_STREAM);
-	/* the STag with the old key is not valid any more */
 	KUNIT_EXPECT_EQ(test, kwarp_mem_check(&t->mw, MW_STAG, &t->a, MR_VA, 1,
 					      IB_ACCESS_REMOTE_WRITE), KWARP_MEM_STAG);
 }
 
-/* Only the rights of the window count, not those of the region; a local read is refused. */
 static void test_rights(struct kunit *test)
 {
 	static const int rights[] = { 0, IB_ACCESS_REMOTE_READ, IB_ACCESS_REMOTE_WRITE, BOTH };
@@ -158,10 +150,6 @@ static void test_rights(struct kunit *test)
 	}
 }
 
-/*
- * Check that address @va of the window is the same memory as address @at of the region, for @len
- * octets.
- */
 static void expect_same(struct kunit *test, u64 va, u64 at, u32 len)
 {
 	struct window_test *t = test->priv;
@@ -190,10 +178,6 @@ static void try_range(struct kunit *test, u32 first, u32 len, bool zero)
 	KUNIT_ASSERT_TRUE(test, kwarp_mr_revoke(&t->mw, KEY, &t->a, true));
 }
 
-/*
- * Bind the window to every part of the region, which may be zero based; check the bounds of the
- * window and which memory it covers.
- */
 static void try_ranges(struct kunit *test)
 {
 	u32 first, len;
@@ -244,7 +228,6 @@ static void test_refused_range(struct kunit *test)
 	expect_free(test);
 }
 
-/* Binds are refused because the STag, the stream, the region or the window is wrong. */
 static void test_refused_objects(struct kunit *test)
 {
 	const struct kwarp_window_range range = {
@@ -287,7 +270,6 @@ static void test_refused_objects(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, bind_mw(t, MR_VA, MR_LEN, IB_ACCESS_REMOTE_READ));
 }
 
-/* A bound window of type 2 cannot be bound again before it is invalidated. */
 static void test_bound_twice(struct kunit *test)
 {
 	struct window_test *t = test->priv;
@@ -385,10 +367,7 @@ static void test_type_1_again(struct kunit *test)
 			KWARP_MEM_ACCESS);
 }
 
-/*
- * A bind of 0 octets unbinds a window of type 1, sets its key, and needs no region. For a window of
- * type 2 such a bind is refused.
- */
+/* A bind of 0 octets unbinds a window of type 1, sets its key, and needs no region. */
 static void test_type_1_nothing(struct kunit *test)
 {
 	static const struct kwarp_window_range nothing;
@@ -406,7 +385,6 @@ static void test_type_1_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->mr.windows, 1);
 }
 
-/* All stream ids are different, also those of successive streams of one queue pair. */
 static void test_stream_id(struct kunit *test)
 {
 	struct window_test *t = test->priv;

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Tests of atomic operations: headers, and arithmetic by the procedure of RFC 7306 section 5.1.
- *
- * Numbers such as 7306-5.2.1-7 name requirements of RFCs, see Documentation/conformance.
- */
+/* Tests of atomic operations: headers, and arithmetic by the procedure of RFC 7306 section 5.1. */
 #include <kunit/test.h>
 #include <linux/prandom.h>
 

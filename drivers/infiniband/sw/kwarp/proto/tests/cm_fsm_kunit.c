@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of the state table of connection endpoints: every pair of state and event, and rules for
- * every path through the table: iw_cm's rules for upcalls, and that at the end the QP is released
- * and the endpoint is not half-open any more. An endpoint of a listener is half-open from the start
- * until the ULP accepts, or until its end if it is refused.
+ * Tests of the state table of connection endpoints: every pair of state and event, and every path.
  */
 #include <kunit/test.h>
 
@@ -27,21 +24,19 @@ static const struct step_case {
 	enum kwarp_cm_state to;
 	u32 actions;
 } steps[] = {
-	{ S(NEW), E(DIAL), S(CONNECT), 0 },
+	{ S(NEW), E(CONNECT), S(CONNECT), 0 },
 	{ S(NEW), E(INBOUND), S(WAIT_REQ), 0 },
 	{ S(NEW), E(LOCAL), S(DEAD), A(QP_PUT) | A(KILL) },
 
 	{ S(CONNECT), E(TCP_UP), S(SEND_REQ), 0 },
 	{ S(CONNECT), E(LOST), S(DEAD), CONN_DEAD },
-	{ S(CONNECT), E(LOCAL), S(DEAD), CONN_DEAD },
 	{ S(CONNECT), E(TIMER), S(DEAD), CONN_DEAD },
 	{ S(CONNECT), E(NO_QP), S(DEAD), CONN_DEAD },
 	{ S(CONNECT), E(ABORT), S(DEAD), CONN_DEAD },
 
 	{ S(SEND_REQ), E(SENT), S(WAIT_REP), 0 },
-	{ S(SEND_REQ), E(RETRY), S(CONNECT), A(REDIAL) },
+	{ S(SEND_REQ), E(RETRY), S(CONNECT), A(RECONNECT) },
 	{ S(SEND_REQ), E(LOST), S(DEAD), CONN_DEAD },
-	{ S(SEND_REQ), E(LOCAL), S(DEAD), CONN_DEAD },
 	{ S(SEND_REQ), E(TIMER), S(DEAD), CONN_DEAD },
 	{ S(SEND_REQ), E(NO_QP), S(DEAD), CONN_DEAD },
 	{ S(SEND_REQ), E(ABORT), S(DEAD), CONN_DEAD },
@@ -49,39 +44,35 @@ static const struct step_case {
 	{ S(WAIT_REP), E(REPLY), S(STREAM), A(REPLY_OK) },
 	{ S(WAIT_REP), E(REJECTED), S(LINGER), A(REPLY_FAIL) | A(QP_PUT) | A(FIN) },
 	{ S(WAIT_REP), E(OWE_TERM), S(SEND_TERM), A(REPLY_FAIL) | A(QP_PUT) },
-	{ S(WAIT_REP), E(RETRY), S(CONNECT), A(REDIAL) },
+	{ S(WAIT_REP), E(RETRY), S(CONNECT), A(RECONNECT) },
 	{ S(WAIT_REP), E(BAD), S(DEAD), CONN_DEAD },
 	{ S(WAIT_REP), E(LOST), S(DEAD), CONN_DEAD },
-	{ S(WAIT_REP), E(LOCAL), S(DEAD), CONN_DEAD },
 	{ S(WAIT_REP), E(TIMER), S(DEAD), CONN_DEAD },
 	{ S(WAIT_REP), E(NO_QP), S(DEAD), CONN_DEAD },
 	{ S(WAIT_REP), E(ABORT), S(DEAD), CONN_DEAD },
 
 	{ S(WAIT_REQ), E(REQUEST), S(WAIT_ULP), 0 },
-	{ S(WAIT_REQ), E(QUEUED), S(WAIT_TURN), 0 },
+	{ S(WAIT_REQ), E(QUEUED), S(WAIT_BACKLOG), 0 },
 	{ S(WAIT_REQ), E(REFUSE), S(SEND_REJ), 0 },
 	{ S(WAIT_REQ), E(BAD), S(DEAD), GONE },
 	{ S(WAIT_REQ), E(LOST), S(DEAD), GONE },
-	{ S(WAIT_REQ), E(LOCAL), S(DEAD), GONE },
 	{ S(WAIT_REQ), E(TIMER), S(DEAD), GONE },
 	{ S(WAIT_REQ), E(ORPHAN), S(DEAD), GONE },
 	{ S(WAIT_REQ), E(EVICT), S(DEAD), GONE },
 	{ S(WAIT_REQ), E(ABORT), S(DEAD), GONE },
 
-	{ S(WAIT_TURN), E(REQUEST), S(WAIT_ULP), 0 },
-	{ S(WAIT_TURN), E(BAD), S(DEAD), GONE },
-	{ S(WAIT_TURN), E(LOST), S(DEAD), GONE },
-	{ S(WAIT_TURN), E(LOCAL), S(DEAD), GONE },
-	{ S(WAIT_TURN), E(TIMER), S(SEND_REJ), A(REFUSE) },
-	{ S(WAIT_TURN), E(ORPHAN), S(SEND_REJ), A(REFUSE) },
-	{ S(WAIT_TURN), E(EVICT), S(SEND_REJ), A(REFUSE) },
-	{ S(WAIT_TURN), E(ABORT), S(DEAD), GONE },
+	{ S(WAIT_BACKLOG), E(REQUEST), S(WAIT_ULP), 0 },
+	{ S(WAIT_BACKLOG), E(BAD), S(DEAD), GONE },
+	{ S(WAIT_BACKLOG), E(LOST), S(DEAD), GONE },
+	{ S(WAIT_BACKLOG), E(TIMER), S(SEND_REJ), A(REFUSE) },
+	{ S(WAIT_BACKLOG), E(ORPHAN), S(SEND_REJ), A(REFUSE) },
+	{ S(WAIT_BACKLOG), E(EVICT), S(SEND_REJ), A(REFUSE) },
+	{ S(WAIT_BACKLOG), E(ABORT), S(DEAD), GONE },
 
 	{ S(WAIT_ULP), E(ACCEPT), S(SEND_REP), A(LEAVE) },
 	{ S(WAIT_ULP), E(REJECT), S(SEND_REJ), A(QP_PUT) },
 	{ S(WAIT_ULP), E(BAD), S(DEAD), GONE },
 	{ S(WAIT_ULP), E(LOST), S(DEAD), GONE },
-	{ S(WAIT_ULP), E(LOCAL), S(DEAD), GONE },
 	{ S(WAIT_ULP), E(TIMER), S(DEAD), GONE },
 	{ S(WAIT_ULP), E(ORPHAN), S(WAIT_ULP), A(HURRY) },
 	{ S(WAIT_ULP), E(EVICT), S(SEND_REJ), A(REFUSE) },
@@ -106,14 +97,12 @@ static const struct step_case {
 
 	{ S(SEND_REJ), E(SENT), S(LINGER), A(FIN) },
 	{ S(SEND_REJ), E(LOST), S(DEAD), GONE },
-	{ S(SEND_REJ), E(LOCAL), S(DEAD), GONE },
 	{ S(SEND_REJ), E(TIMER), S(DEAD), GONE },
 	{ S(SEND_REJ), E(EVICT), S(DEAD), GONE },
 	{ S(SEND_REJ), E(ABORT), S(DEAD), GONE },
 
 	{ S(SEND_TERM), E(SENT), S(LINGER), A(FIN) | A(DISCARD) },
 	{ S(SEND_TERM), E(LOST), S(DEAD), A(KILL) },
-	{ S(SEND_TERM), E(LOCAL), S(DEAD), A(KILL) },
 	{ S(SEND_TERM), E(TIMER), S(DEAD), A(KILL) },
 	{ S(SEND_TERM), E(ABORT), S(DEAD), A(KILL) },
 
@@ -131,7 +120,6 @@ static const struct step_case {
 	{ S(LINGER), E(DONE), S(DEAD), GONE },
 	{ S(LINGER), E(BAD), S(DEAD), GONE },
 	{ S(LINGER), E(LOST), S(DEAD), GONE },
-	{ S(LINGER), E(LOCAL), S(DEAD), GONE },
 	{ S(LINGER), E(TIMER), S(DEAD), GONE },
 	{ S(LINGER), E(EVICT), S(DEAD), GONE },
 	{ S(LINGER), E(ABORT), S(DEAD), GONE },
@@ -142,7 +130,6 @@ struct pair {
 	enum kwarp_cm_event event;
 };
 
-/* Parameters of a test: all pairs of state and event, one after the other. */
 static const void *pair_gen_params(const void *prev, char *desc)
 {
 	static struct pair pairs[KWARP_CMS_COUNT * KWARP_CME_COUNT];
@@ -175,13 +162,11 @@ static void test_pair(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, got->actions, 0);
 }
 
-/* States in which the queue pair has the socket. */
 static bool is_attached(enum kwarp_cm_state state)
 {
 	return state == S(WAIT_FPDU) || state == S(STREAM) || state == S(CLOSED);
 }
 
-/* Rules that every legal pair of state and event must keep. */
 static void test_pair_rules(struct kunit *test)
 {
 	const struct pair *p = test->param_value;
@@ -189,22 +174,15 @@ static void test_pair_rules(struct kunit *test)
 
 	if (!s->legal)
 		return;
-	/* the socket is released on entry to DEAD and at no other time */
 	KUNIT_EXPECT_EQ(test, !!(s->actions & A(KILL)), s->next == S(DEAD));
-	/* LINGER is entered with a FIN, and a FIN is sent only then */
 	KUNIT_EXPECT_EQ(test, !!(s->actions & A(FIN)), s->next == S(LINGER));
 	/* while the QP owns the socket, connection management does not touch it */
 	if (is_attached(p->state) && p->event < E(DOWN_FIN))
 		KUNIT_EXPECT_EQ(test, s->actions & (A(FIN) | A(KILL) | A(QP_PUT)), 0);
-	/* nothing follows DEAD, nothing leads back to NEW */
 	KUNIT_EXPECT_NE(test, p->state, S(DEAD));
 	KUNIT_EXPECT_NE(test, s->next, S(NEW));
 }
 
-/*
- * No endpoint can wait for ever: in each state between NEW and DEAD it can be aborted, and each of
- * these states but STREAM and CLOSED has a timer.
- */
 static void test_no_state_waits_for_ever(struct kunit *test)
 {
 	u32 state;
@@ -219,14 +197,11 @@ static void test_no_state_waits_for_ever(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_cm_state_timer(S(DEAD)), KWARP_CMT_NONE);
 }
 
-/*
- * What has happened on one path through the table: what iw_cm knows, and what the endpoint has
- * references to.
- */
+/* What has happened on one path through the table */
 struct world {
 	bool active;		/* an Initiator whose connect has returned 0 */
 	bool accepted;		/* the ULP's accept has returned 0 */
-	bool told;		/* upcall CONNECT_REPLY or ESTABLISHED has been made */
+	bool reported;		/* upcall CONNECT_REPLY or ESTABLISHED has been made */
 	bool closed;		/* no more upcalls are allowed */
 	bool qp;		/* the endpoint has a reference to a queue pair */
 	bool half_open;		/* the listener counts the endpoint as half-open */
@@ -235,13 +210,13 @@ struct world {
 static void check_upcalls(struct kunit *test, u32 acts, struct world *w)
 {
 	if (acts & (A(REPLY_OK) | A(REPLY_FAIL)))
-		KUNIT_EXPECT_TRUE(test, w->active && !w->told && !w->closed);
+		KUNIT_EXPECT_TRUE(test, w->active && !w->reported && !w->closed);
 	if (acts & (A(EST) | A(EST_FAIL)))
-		KUNIT_EXPECT_TRUE(test, w->accepted && !w->told && !w->closed);
+		KUNIT_EXPECT_TRUE(test, w->accepted && !w->reported && !w->closed);
 	if (acts & A(CLOSE))
-		KUNIT_EXPECT_TRUE(test, w->told && !w->closed);
+		KUNIT_EXPECT_TRUE(test, w->reported && !w->closed);
 	if (acts & (A(REPLY_OK) | A(REPLY_FAIL) | A(EST) | A(EST_FAIL)))
-		w->told = true;
+		w->reported = true;
 	if (acts & (A(REPLY_FAIL) | A(EST_FAIL) | A(CLOSE)))
 		w->closed = true;
 }
@@ -266,15 +241,13 @@ static void check_end(struct kunit *test, const struct world *w)
 {
 	KUNIT_EXPECT_FALSE(test, w->qp);
 	KUNIT_EXPECT_FALSE(test, w->half_open);
-	KUNIT_EXPECT_EQ(test, w->told, w->active || w->accepted);
-	KUNIT_EXPECT_EQ(test, w->closed, w->told);
+	KUNIT_EXPECT_EQ(test, w->reported, w->active || w->accepted);
+	KUNIT_EXPECT_EQ(test, w->closed, w->reported);
 }
 
 /*
  * Follow all paths from @state on.  @depth limits their length, because the table has circles:
  * RETRY leads back to CONNECT, and some events, such as ABORT, may leave the state as it is.
- *
- * Return: number of paths that end in state DEAD.
  */
 static u32 walk_table(struct kunit *test, enum kwarp_cm_state state, struct world w, u32 depth)
 {

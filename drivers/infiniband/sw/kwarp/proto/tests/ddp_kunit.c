@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Tests of DDP headers, of segmentation and of the order of untagged segments.
- *
- * Numbers such as 5041-4.1-11 name requirements of RFCs, see Documentation/conformance.
- */
+/* Tests of DDP headers, of segmentation and of the order of untagged segments. */
 #include <kunit/test.h>
 #include <linux/hex.h>
 #include <linux/prandom.h>
 
 #include "../ddp.h"
 
-/*
- * headers as in RFC 5041 section 4 and RFC 5040 section 4, and those of the examples in RFC 5041
- * section 5.2, in hexadecimal
- */
+/* headers of RFC 5041 section 4, RFC 5040 section 4 and the examples in RFC 5041 section 5.2 */
 static const struct hdr_case {
 	const char *desc;
 	const char *wire;
@@ -162,10 +155,7 @@ static void test_hdr_versions(struct kunit *test)
 	}
 }
 
-/*
- * 5041-5.2-1, -2, -4, -12: segments cover the message, and none is too large. A segment is empty
- * only if the message has zero length.
- */
+/* 5041-5.2-1, -2, -4, -12: a segment is empty only if the message has zero length. */
 static void test_segments(struct kunit *test)
 {
 	static const u32 mulpdus[] = { 128, 129, 1430, 1442, 1500, 8942, 64768 };

@@ -1,25 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * A sender of FPDUs for tests. It works octet by octet as RFC 5044 describes, and computes the CRC
- * bit by bit, so that it shares no arithmetic with the code under test. SeqStart: the first octet
- * after the startup frame, offset 0 of the stream.
+ * bit by bit, so that it shares no arithmetic with the code under test.
  */
 #ifndef KWARP_PROTO_EMIT_H
 #define KWARP_PROTO_EMIT_H
 
 #include "../os.h"
 
-/**
- * struct kwarp_emit - a stream to which the sender appends
- * @buf: buffer for the stream
+/*
  * @size: octets in @buf; octets that do not fit are only counted in @len
- * @len: octets of the stream so far
  * @off: stream offset of the next octet from SeqStart
- * @markers: insert markers
- * @count: markers inserted so far
- * @in_fpdu: inside an FPDU: its ULPDU_Length has begun
  * @fpdu_off: @off at the beginning of the last ULPDU_Length
- * @crc: CRC of the FPDU so far
  */
 struct kwarp_emit {
 	u8 *buf;

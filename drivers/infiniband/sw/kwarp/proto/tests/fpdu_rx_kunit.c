@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of the FPDU parser: vectors (streams with known contents, vectors.h) cut into pieces at
- * every octet, headers, lengths of FPDUs, and the prediction of the next FPDU. The parser's events
- * are checked by a sink: a receiver that fails the test if an event is wrong (sink.h).
- *
- * Numbers such as 5044-8-10 name requirements of RFCs, see Documentation/conformance.
+ * Tests of the FPDU parser: vectors (vectors.h) cut into pieces at every octet, headers, lengths of
+ * FPDUs, and the prediction of the next FPDU. A sink checks the parser's events (sink.h).
  */
 #include <kunit/test.h>
 #include <linux/prandom.h>
@@ -97,10 +94,6 @@ static void test_octets(struct kunit *test)
 	vec_expect(s, v);
 }
 
-/*
- * A stream that stops at any octet: the parser says that it is between FPDUs only at their
- * boundaries, and reports no FPDU that is not complete.
- */
 static void test_truncated(struct kunit *test)
 {
 	const struct kwarp_vec_fpdu *v = test->param_value;
@@ -132,10 +125,7 @@ static void test_bit_errors(struct kunit *test)
 		vec_start(s, v);
 		sink_feed(s, wire, v->len);
 		KUNIT_EXPECT_LT(test, s->ends, v->fpdus);
-		/*
-		 * without an error: the wrong bit has made ULPDU_Length larger, so the trailer has
-		 * not come yet
-		 */
+		/* without an error: the wrong bit has made ULPDU_Length larger */
 		if (s->err)
 			KUNIT_EXPECT_EQ(test, s->err, KWARP_PERR_MPA_CRC);
 		else
@@ -199,11 +189,7 @@ static void test_verified_first(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->out_len, 0);
 }
 
-/*
- * Give kwarp_fpdu_rx_wire_len() the first 0, 1, 2 ... octets of the FPDU at @wire.  With
- * KWARP_FPDU_MIN octets or more it must return the length of the FPDU; with fewer that length, or 0
- * (not known yet).  Then receive the FPDU.
- */
+/* With fewer than KWARP_FPDU_MIN octets kwarp_fpdu_rx_wire_len() may return 0: not known yet. */
 static void feed_told(struct sink *s, const u8 *wire, u32 len)
 {
 	struct kunit *test = s->test;
@@ -219,10 +205,7 @@ static void feed_told(struct sink *s, const u8 *wire, u32 len)
 	sink_feed_octets(s, wire, len);
 }
 
-/*
- * The parser tells the length of FPDUs of many lengths, without markers, and with markers at every
- * position. 5044-6-1: a damaged FPDU gives no HDR event.
- */
+/* 5044-6-1: a damaged FPDU gives no HDR event. */
 static void test_told(struct kunit *test)
 {
 	static const u32 lens[] = { 14, 15, 18, 99, 505, 506, 507, 508, 1500, 3000 };
@@ -267,7 +250,6 @@ static void test_unverified(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->err, KWARP_PERR_MPA_CRC);
 }
 
-/* KWARP_FPDU_MIN and KWARP_FPDU_MAX are the lengths of the shortest and the longest FPDU. */
 static void test_bounds(struct kunit *test)
 {
 	u8 head[KWARP_FPDU_HEAD] = { 0, 0, 0, 0, 0xff, 0xff, 0xff };
@@ -335,7 +317,6 @@ static void test_expect(struct kunit *test)
 	}
 }
 
-/* The caller may stop after any event and give the rest later in other pieces. */
 static void test_stop_and_resume(struct kunit *test)
 {
 	struct sink *s = sink_new(test);

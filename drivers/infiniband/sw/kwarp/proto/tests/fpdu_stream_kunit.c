@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of the FPDU parser: lengths, pads and markers, streams of the sender in emit.h, and random
- * octets. The parser's events are checked by a sink: a receiver that fails the test if an event is
- * wrong (sink.h).
- *
- * Numbers such as 5044-8-10 name requirements of RFCs, see Documentation/conformance.
+ * octets. A sink checks the parser's events (sink.h).
  */
 #include <kunit/test.h>
 #include <linux/prandom.h>
@@ -45,10 +42,7 @@ static const struct length_case {
 
 KUNIT_ARRAY_PARAM_DESC(length, length_cases, desc);
 
-/*
- * ULPDU lengths at their limits.  If CRC and length are wrong, and CRCs are in use, the CRC is
- * reported, because the CRC is checked first (RFC 5044 section 6).
- */
+/* If CRC and length are wrong, the CRC is reported: it is checked first (RFC 5044 section 6). */
 static void test_length(struct kunit *test)
 {
 	const struct length_case *c = test->param_value;
@@ -86,7 +80,6 @@ static void test_length(struct kunit *test)
 
 /* ------------------------------------------------------------------- pad */
 
-/* Write the correct trailer (CRC) into @wire, which has one FPDU. */
 static void write_trailer(u8 *wire, u32 len)
 {
 	u32 i, crc = ~0U;
@@ -150,10 +143,7 @@ static const struct ptr_case {
 
 KUNIT_ARRAY_PARAM_DESC(ptr, ptr_cases, desc);
 
-/*
- * A marker whose pointer or reserved half is changed (5044-4.2-3, -6; 5044-8-4), in the FPDU of RFC
- * 5044 Figure 6, where the marker is at octet 0x14.
- */
+/* 5044-4.2-3, -6; 5044-8-4: in the FPDU of RFC 5044 Figure 6 the marker is at octet 0x14. */
 static void test_ptr(struct kunit *test)
 {
 	const struct ptr_case *c = test->param_value;
@@ -217,7 +207,6 @@ static void test_lone_marker(struct kunit *test)
 
 /* --------------------------------------------------------------- streams */
 
-/* How a stream is cut into pieces before the parser gets it */
 enum cutting { CUT_NONE, CUT_SMALL, CUT_MSS, CUT_ANY };
 
 static u32 next_cut(struct rnd_state *rnd, enum cutting cutting, u32 left)
@@ -233,10 +222,6 @@ static u32 next_cut(struct rnd_state *rnd, enum cutting cutting, u32 left)
 	return min(n, left);
 }
 
-/*
- * Make a stream of FPDUs with random sizes and contents. Return: number of FPDUs; their payload is
- * in @payload.
- */
 static u32 make_stream(struct rnd_state *rnd, struct kwarp_emit *e, u32 max_ulpdu,
 		       u8 *ulpdu, u8 *payload, u32 *payload_len)
 {
@@ -286,10 +271,7 @@ static const struct stream_case {
 
 KUNIT_ARRAY_PARAM_DESC(stream, stream_cases, desc);
 
-/*
- * Streams of random FPDUs, cut into pieces anywhere: all payload comes out, and no other octets
- * (5044-4.3-6, -16, -17; 5044-5.1-6; 5044-5.2-1).
- */
+/* 5044-4.3-6, -16, -17; 5044-5.1-6; 5044-5.2-1: all payload comes out, and no other octets. */
 static void test_stream(struct kunit *test)
 {
 	const struct stream_case *c = test->param_value;
@@ -350,11 +332,7 @@ static void test_noise(struct kunit *test)
 	}
 }
 
-/*
- * A stream with one wrong bit: not all FPDUs are delivered, and no other error than a CRC error is
- * reported. There is no error if the wrong bit made ULPDU_Length longer than the rest of the
- * stream.
- */
+/* There is no error if the wrong bit made ULPDU_Length longer than the rest of the stream. */
 static void test_damaged(struct kunit *test)
 {
 	struct sink *s = sink_new(test);

@@ -18,7 +18,6 @@ static inline u8 *kwarp_guard_end(struct kunit *test, u32 size)
 	return base + PAGE_ALIGN(size);
 }
 
-/* Copy @len octets to the place directly before @end. Return: the copy. */
 static inline const u8 *kwarp_guard_put(u8 *end, const u8 *data, u32 len)
 {
 	memcpy(end - len, data, len);

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Tests of FPDU arithmetic, compared with tables, with invariants and with the sender in emit.h.
- *
- * Numbers such as 5044-3-4 name requirements of RFCs, see Documentation/conformance.
- */
+/* Tests of FPDU arithmetic, compared with tables, with invariants and with the sender in emit.h. */
 #include <kunit/test.h>
 #include <linux/prandom.h>
 
 #include "../mpa_frame.h"
 #include "emit.h"
 
-/*
- * MULPDU for an EMSS, by RFC 5044 section 4.5 and within the limits of section 3: @plain without
- * markers, @marked with markers.
- */
+/* By RFC 5044 section 4.5 and within the limits of section 3 */
 static const struct mulpdu_case {
 	const char *desc;
 	u32 emss;
@@ -47,11 +40,7 @@ static void test_mulpdu(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_mulpdu(c->emss, true), c->marked);
 }
 
-/*
- * MULPDU is within its limits (5044-3-4). An FPDU whose ULPDU has MULPDU octets fits one TCP
- * segment, at any stream offset, if the EMSS is 256 or more; with a smaller EMSS the lower limit of
- * MULPDU may be too large for one segment.
- */
+/* 5044-3-4; with an EMSS below 256 the lower limit of MULPDU may be too large for one segment. */
 static void test_mulpdu_fits(struct kunit *test)
 {
 	u32 emss, plain, marked, content, off, worst;
@@ -110,7 +99,6 @@ static void test_markers(struct kunit *test)
 	u8 raw[KWARP_MPA_MARKER_LEN];
 
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_markers_in(c->off, content), c->count);
-	/* walk the FPDU as the transmitter does, from marker to marker */
 	while (left) {
 		run = min(kwarp_mpa_to_marker(off), left);
 		off += run;
@@ -183,10 +171,7 @@ static void test_to_marker(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_to_marker(U32_MAX), 1);
 }
 
-/*
- * CRCs from iSCSI (RFC 3720 B.4), and the usual check value of CRC32c. The data are @len octets
- * that begin with @first and grow by @step; @wire is their CRC as sent.
- */
+/* CRCs from iSCSI (RFC 3720 B.4), and the usual check value of CRC32c */
 static const struct crc_case {
 	const char *desc;
 	u8 first;

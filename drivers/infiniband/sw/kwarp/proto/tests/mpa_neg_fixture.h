@@ -17,17 +17,7 @@
 #define C	KWARP_RTR_WRITE
 #define D	KWARP_RTR_READ
 
-/**
- * struct setup - a startup: parameters of both sides, frames and results
- * @i: parameters of the Initiator
- * @r: parameters of the Responder
- * @req: Request as the Responder decoded it
- * @rep: Reply as the Initiator decoded it
- * @ires: negotiated result of the Initiator
- * @rres: negotiated result of the Responder
- * @ierr: return value of kwarp_mpa_conclude()
- * @rerr: return value of kwarp_mpa_respond()
- */
+/* Parameters of both sides, the frames as the other side decoded them, and the results */
 struct setup {
 	struct kwarp_mpa_params i, r;
 	struct kwarp_mpa_frame req, rep;
@@ -44,13 +34,13 @@ static inline void transfer_frame(struct kunit *test, struct kwarp_mpa_frame *fr
 {
 	u8 wire[KWARP_MPA_MAX_HDR];
 	bool reply = frame->reply;
-	const u8 *pd;
+	const u8 *pdata;
 	u32 len;
 
-	KUNIT_ASSERT_EQ(test, frame->pd_len, 0);
+	KUNIT_ASSERT_EQ(test, frame->pdata_len, 0);
 	len = kwarp_mpa_frame_encode(wire, frame);
 	KUNIT_ASSERT_EQ(test, wire[16] & 0x0f, 0);	/* reserved bits: 5044-7.1.1-15, 6581-6-3 */
-	KUNIT_ASSERT_EQ(test, kwarp_mpa_frame_decode(wire, len, reply, frame, &pd), 0);
+	KUNIT_ASSERT_EQ(test, kwarp_mpa_frame_decode(wire, len, reply, frame, &pdata), 0);
 }
 
 static inline void run_setup(struct kunit *test, struct setup *s)

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of MPA startup negotiation: CRCs, markers, IRD, ORD, revisions and rejects, as in the
- * tables of RFC 5044 and RFC 6581, for Initiator and Responder. The tests of the RTR ("ready to
- * receive" message) are in mpa_rtr_kunit.c. NV: IRD or ORD that is not negotiated. C, D: forms of
- * the RTR: Write, Read.
- *
- * Numbers such as 5044-7.1.1-15 name requirements of RFCs, see Documentation/conformance.
+ * tables of RFC 5044 and RFC 6581. The tests of the RTR are in mpa_rtr_kunit.c.
  */
 #include <kunit/test.h>
 #include <linux/prandom.h>
@@ -17,7 +13,6 @@
 
 static const char * const crc_names[] = { "off", "on", "required" };
 
-/* Parameters: all combinations of M (markers) and the CRC policies, for both revisions. */
 static const void *mc_gen_params(const void *prev, char *desc)
 {
 	static struct setup setups[2 * 2 * 2 * 3 * 3];
@@ -62,11 +57,8 @@ static void test_crc_markers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s.ires.rx_markers, s.i.markers);
 	KUNIT_EXPECT_EQ(test, s.rres.tx_markers, s.i.markers);
 	KUNIT_EXPECT_EQ(test, s.rres.rx_markers, s.r.markers);
-	KUNIT_EXPECT_EQ(test, s.ires.enhanced, s.i.rev == 2);
-	KUNIT_EXPECT_EQ(test, s.rres.enhanced, s.i.rev == 2);
 }
 
-/* All combinations of M and C in Request and Reply, also Replies that kwarp would not send. */
 static void test_foreign_reply(struct kunit *test)
 {
 	struct kwarp_mpa_params p = plain;
@@ -97,11 +89,7 @@ static void test_foreign_reply(struct kunit *test)
 
 /* --------------------------------------------------------------- IRD, ORD */
 
-/*
- * RFC 6581 section 9.1. Columns: Initiator's IRD and ORD; RTR forms; Responder's max_ird and ORD;
- * IRD and ORD in the Reply; final IRD and ORD of the Initiator, then of the Responder. The IRD of
- * the Responder's ULP is always 16.
- */
+/* RFC 6581 section 9.1. The IRD of the Responder's ULP is always 16. */
 static const struct depth_case {
 	const char *desc;
 	u16 i_ird, i_ord;
@@ -154,10 +142,7 @@ static void test_depth(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s.rres.ord, c->fin_r_ord);
 }
 
-/*
- * Results at an Initiator that gets a Reply with @ird and @ord. The Initiator's own IRD and ORD are
- * 16, its max_ird is 32.
- */
+/* The Initiator's own IRD and ORD are 16, its max_ird is 32. */
 static const struct reply_case {
 	const char *desc;
 	u16 ird, ord;
@@ -196,10 +181,7 @@ static void test_reply_depth(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, res.crc);	/* after an error, too: a Terminate has a CRC */
 }
 
-/*
- * No end may have more Reads under way than its peer serves (6581-9.1-3, -7, -11). The Initiator
- * has every IRD and ORD from 0 to 40 (41 * 41 = 1681 pairs), then both sides have random values.
- */
+/* No end may have more Reads under way than its peer serves (6581-9.1-3, -7, -11). */
 static void test_depth_invariants(struct kunit *test)
 {
 	struct setup s = { .i = plain, .r = plain };
@@ -247,10 +229,7 @@ static void test_depth_unenhanced(struct kunit *test)
 
 /* ---------------------------------------------------- revisions, rejects */
 
-/*
- * RFC 6581 sections 6 and 10: after a Request of revision @asked, the Initiator gets a Reply of
- * revision @rev with S bit @s.
- */
+/* RFC 6581 sections 6 and 10 */
 static const struct rev_case {
 	const char *desc;
 	u8 asked;
@@ -277,14 +256,14 @@ static void test_reply_rev(struct kunit *test)
 	struct kwarp_mpa_frame req, rep;
 	struct kwarp_mpa_params p = plain;
 	struct kwarp_mpa_result res;
-	const u8 *pd;
+	const u8 *pdata;
 
 	p.rev = c->asked;
 	kwarp_mpa_request(&p, 0, &req);
 	memcpy(wire, kwarp_wire_rep_enh, sizeof(wire));
 	wire[16] = c->s ? 0x50 : 0x40;
 	wire[17] = c->rev;
-	KUNIT_ASSERT_EQ(test, kwarp_mpa_frame_decode(wire, sizeof(wire), true, &rep, &pd), 0);
+	KUNIT_ASSERT_EQ(test, kwarp_mpa_frame_decode(wire, sizeof(wire), true, &rep, &pdata), 0);
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_conclude(&p, &req, &rep, &res), c->err);
 }
 
@@ -294,15 +273,15 @@ static void check_reject(struct kunit *test, const struct kwarp_vec_frame *v)
 	struct kwarp_mpa_frame req, rep;
 	struct kwarp_mpa_result res;
 	u8 wire[KWARP_MPA_MAX_HDR];
-	const u8 *pd;
+	const u8 *pdata;
 
-	KUNIT_ASSERT_EQ(test, kwarp_mpa_frame_decode(v->wire, v->len, false, &req, &pd), 0);
+	KUNIT_ASSERT_EQ(test, kwarp_mpa_frame_decode(v->wire, v->len, false, &req, &pdata), 0);
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_respond(&plain, &req, false, 2, &rep, &res), 0);
 	KUNIT_EXPECT_TRUE(test, rep.reply && rep.reject);
 	KUNIT_EXPECT_EQ(test, rep.enhanced, req.enhanced);
 	KUNIT_EXPECT_EQ(test, rep.rev, req.rev);
 	KUNIT_EXPECT_EQ(test, rep.p2p, req.p2p);
-	KUNIT_EXPECT_EQ(test, rep.pd_len, 2);
+	KUNIT_EXPECT_EQ(test, rep.pdata_len, 2);
 	kwarp_mpa_frame_encode(wire, &rep);
 	KUNIT_EXPECT_EQ(test, wire[16] & 0x20, 0x20);
 	KUNIT_EXPECT_EQ(test, get_unaligned_be16(wire + 18), req.enhanced ? 6 : 2);
@@ -317,10 +296,7 @@ static void test_reject(struct kunit *test)
 			check_reject(test, &kwarp_vec_frames[i]);
 }
 
-/*
- * The ULP accepts, but the Responder refuses because of the CRC policy: the Reply rejects, and does
- * not have the ULP's private data.
- */
+/* The ULP accepts, but the Responder refuses because of the CRC policy. */
 static void test_crc_refused(struct kunit *test)
 {
 	struct kwarp_mpa_frame rep, req = { .rev = 2, .enhanced = true };
@@ -331,13 +307,11 @@ static void test_crc_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_respond(&p, &req, true, 100, &rep, &res),
 			KWARP_PERR_MPA_FRAME);
 	KUNIT_EXPECT_TRUE(test, rep.reject && rep.crc && rep.enhanced);
-	KUNIT_EXPECT_EQ(test, rep.pd_len, 0);
-	/* if the ULP rejects, the Reply has the ULP's private data */
+	KUNIT_EXPECT_EQ(test, rep.pdata_len, 0);
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_respond(&p, &req, false, 100, &rep, &res), 0);
-	KUNIT_EXPECT_EQ(test, rep.pd_len, 100);
+	KUNIT_EXPECT_EQ(test, rep.pdata_len, 100);
 }
 
-/* A Request with enhanced data (RFC 6581 section 9) and its Reply have the octets of vectors.h. */
 static void test_golden_setup(struct kunit *test)
 {
 	struct kwarp_mpa_params i = plain, r = plain;
@@ -359,8 +333,8 @@ static void test_golden_setup(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_conclude(&i, &req, &rep, &res), 0);
 	KUNIT_EXPECT_EQ(test, res.rtr, C);
 	/* enhanced data takes four octets of the private data: 6581-9-2 */
-	KUNIT_EXPECT_EQ(test, kwarp_mpa_max_pd(true), 508);
-	KUNIT_EXPECT_EQ(test, kwarp_mpa_max_pd(false), 512);
+	KUNIT_EXPECT_EQ(test, kwarp_mpa_max_pdata(true), 508);
+	KUNIT_EXPECT_EQ(test, kwarp_mpa_max_pdata(false), 512);
 }
 
 static struct kunit_case mpa_neg_cases[] = {

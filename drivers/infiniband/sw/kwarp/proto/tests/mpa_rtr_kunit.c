@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of MPA startup negotiation: which RTR ("ready to receive") message the Initiator sends (RFC
- * 6581), and whether connections are client-server or peer-to-peer. Flags of Request and Reply: A:
- * peer-to-peer; B, C, D: forms of the RTR: B: Send, C: Write, D: Read.
- *
- * Numbers such as 6581-9.2-7 name requirements of RFCs, see Documentation/conformance.
+ * Tests of MPA startup negotiation: which RTR message the Initiator sends (RFC 6581), and whether
+ * connections are client-server or peer-to-peer.
  */
 #include "mpa_neg_fixture.h"
 
-/* Parameters: every set of RTR forms of the Initiator with every set of the Responder */
 static const void *rtr_gen_params(const void *prev, char *desc)
 {
 	static struct { u8 req, own; } sets[64];
@@ -23,16 +19,12 @@ static const void *rtr_gen_params(const void *prev, char *desc)
 	return &sets[i];
 }
 
-/* Return: the form that has to be chosen out of a set: Write, else Read, else Send. */
 static u8 best_form(u8 set)
 {
 	return set & C ? C : set & D ? D : set & B;
 }
 
-/*
- * kwarp's Reply has one RTR flag, and the Initiator uses that form (6581-9.2-8, -11, -13, -14,
- * -15).
- */
+/* 6581-9.2-8, -11, -13, -14, -15: kwarp's Reply has one RTR flag, the Initiator uses that form. */
 static void test_rtr(struct kunit *test)
 {
 	const u8 *set = test->param_value;
@@ -52,10 +44,7 @@ static void test_rtr(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rep.rtr, want);
 	KUNIT_EXPECT_EQ(test, res.rtr, want);
 
-	/*
-	 * the Initiator uses that form, or fails if its Request did not offer the form; if a Reply
-	 * has several flags, the Initiator uses the best form that it offered
-	 */
+	/* if a Reply has several flags, the Initiator uses the best form that it offered */
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_conclude(&plain, &req, &rep, &res),
 			req.rtr & want ? KWARP_PERR_NONE : KWARP_PERR_MPA_RTR);
 	KUNIT_EXPECT_EQ(test, res.rtr, req.rtr & want);

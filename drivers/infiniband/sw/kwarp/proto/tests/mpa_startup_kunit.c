@@ -2,8 +2,6 @@
 /*
  * Tests of MPA startup frames: encoding and decoding, truncation at every octet, every malformed
  * field.
- *
- * Numbers such as 5044-7.1.1-23 name requirements of RFCs, see Documentation/conformance.
  */
 #include <kunit/test.h>
 #include <linux/prandom.h>
@@ -24,12 +22,12 @@ static void test_vector(struct kunit *test)
 	const struct kwarp_vec_frame *v = test->param_value;
 	u8 out[KWARP_MPA_MAX_HDR];
 	struct kwarp_mpa_frame frame;
-	const u8 *pd;
+	const u8 *pdata;
 	u32 need, len;
 
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_frame_need(v->wire, v->len, v->reply, &need), 0);
 	KUNIT_EXPECT_EQ(test, need, v->len);
-	KUNIT_ASSERT_EQ(test, kwarp_mpa_frame_decode(v->wire, v->len, v->reply, &frame, &pd), 0);
+	KUNIT_ASSERT_EQ(test, kwarp_mpa_frame_decode(v->wire, v->len, v->reply, &frame, &pdata), 0);
 	KUNIT_EXPECT_EQ(test, frame.reply, v->reply);
 	KUNIT_EXPECT_EQ(test, frame.markers, v->wire[16] >> 7);
 	KUNIT_EXPECT_EQ(test, frame.crc, v->wire[16] >> 6 & 1);
@@ -37,8 +35,8 @@ static void test_vector(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, frame.enhanced, v->wire[16] >> 4 & 1);
 	KUNIT_EXPECT_EQ(test, frame.rev, v->wire[17]);
 	len = kwarp_mpa_frame_encode(out, &frame);
-	KUNIT_EXPECT_EQ(test, len + frame.pd_len, v->len);
-	KUNIT_EXPECT_PTR_EQ(test, pd, v->wire + len);
+	KUNIT_EXPECT_EQ(test, len + frame.pdata_len, v->len);
+	KUNIT_EXPECT_PTR_EQ(test, pdata, v->wire + len);
 	KUNIT_EXPECT_MEMEQ(test, out, v->wire, len);
 }
 
@@ -48,7 +46,7 @@ static void test_truncated(struct kunit *test)
 	const struct kwarp_vec_frame *v = test->param_value;
 	u8 *end = kwarp_guard_end(test, v->len);
 	struct kwarp_mpa_frame frame;
-	const u8 *pd, *in;
+	const u8 *pdata, *in;
 	u32 len, need;
 
 	for (len = 0; len < v->len; len++) {
@@ -56,7 +54,7 @@ static void test_truncated(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, kwarp_mpa_frame_need(in, len, v->reply, &need), 0);
 		KUNIT_EXPECT_EQ(test, need, len < 20 ? 20 : v->len);
 		KUNIT_EXPECT_GT(test, need, len);
-		KUNIT_EXPECT_EQ(test, kwarp_mpa_frame_decode(in, len, v->reply, &frame, &pd),
+		KUNIT_EXPECT_EQ(test, kwarp_mpa_frame_decode(in, len, v->reply, &frame, &pdata),
 				KWARP_PERR_MPA_FRAME);
 	}
 }
@@ -90,7 +88,7 @@ static void test_revisions(struct kunit *test)
 	enum kwarp_perr want;
 	u8 wire[64];
 	u32 rev, need;
-	const u8 *pd;
+	const u8 *pdata;
 
 	memcpy(wire, v->wire, v->len);
 	for (rev = 0; rev < 256; rev++) {
@@ -98,21 +96,19 @@ static void test_revisions(struct kunit *test)
 		want = rev == 1 || rev == 2 ? KWARP_PERR_NONE : KWARP_PERR_MPA_FRAME;
 		KUNIT_EXPECT_EQ(test, kwarp_mpa_frame_need(wire, 17, v->reply, &need), 0);
 		KUNIT_EXPECT_EQ(test, kwarp_mpa_frame_need(wire, 18, v->reply, &need), want);
-		KUNIT_EXPECT_EQ(test, kwarp_mpa_frame_decode(wire, v->len, v->reply, &frame, &pd),
+		KUNIT_EXPECT_EQ(test,
+				kwarp_mpa_frame_decode(wire, v->len, v->reply, &frame, &pdata),
 				want);
 	}
 }
 
-/*
- * Decode all values of the flags octet, in both revisions, in Requests and Replies (5044-7.1.1-13,
- * -16; 6581-6-4, 6581-6-12).
- */
+/* 5044-7.1.1-13, -16; 6581-6-4, 6581-6-12: all values of the flags octet */
 static void test_flags(struct kunit *test)
 {
 	u8 wire[KWARP_MPA_FRAME_LEN + 4];
 	struct kwarp_mpa_frame frame;
 	u32 i, flags, rev, reply;
-	const u8 *pd;
+	const u8 *pdata;
 
 	for (i = 0; i < 1024; i++) {
 		flags = i & 0xff;
@@ -125,25 +121,25 @@ static void test_flags(struct kunit *test)
 		wire[19] = 4;
 		memcpy(wire + 20, "\x80\x10\xc0\x08", 4);
 		KUNIT_ASSERT_EQ(test, kwarp_mpa_frame_decode(wire, sizeof(wire), reply, &frame,
-							     &pd), 0);
+							     &pdata), 0);
 		KUNIT_ASSERT_EQ(test, frame.markers, flags >> 7);
 		KUNIT_ASSERT_EQ(test, frame.crc, flags >> 6 & 1);
 		KUNIT_ASSERT_EQ(test, frame.reject, reply && flags & 0x20);
 		KUNIT_ASSERT_EQ(test, frame.enhanced, rev == 2 && flags & 0x10);
-		KUNIT_ASSERT_EQ(test, frame.pd_len, frame.enhanced ? 0 : 4);
+		KUNIT_ASSERT_EQ(test, frame.pdata_len, frame.enhanced ? 0 : 4);
 		KUNIT_ASSERT_EQ(test, frame.ird, frame.enhanced ? 16 : 0);
 		KUNIT_ASSERT_EQ(test, frame.rtr, frame.enhanced ? C | D : 0);
 	}
 }
 
 /* Right and wrong PD_Lengths: 5044-7.1.1-23, -25; 6581-6-9, 6581-6-11, 6581-7-3 */
-static const struct pd_case {
+static const struct pdata_case {
 	const char *desc;
 	u8 rev;
 	bool s;
-	u16 pd_len;
+	u16 pdata_len;
 	enum kwarp_perr err;
-} pd_cases[] = {
+} pdata_cases[] = {
 	{ "none", 1, false, 0, KWARP_PERR_NONE },
 	{ "255", 1, false, 255, KWARP_PERR_NONE },
 	{ "256", 1, false, 256, KWARP_PERR_NONE },
@@ -164,46 +160,44 @@ static const struct pd_case {
 	{ "rev 2, S=1, 513", 2, true, 513, KWARP_PERR_MPA_FRAME },
 };
 
-KUNIT_ARRAY_PARAM_DESC(pd, pd_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(pdata, pdata_cases, desc);
 
-static void test_pd_len(struct kunit *test)
+static void test_pdata_len(struct kunit *test)
 {
-	const struct pd_case *c = test->param_value;
-	u32 total = KWARP_MPA_FRAME_LEN + c->pd_len, enh = c->s && c->rev == 2 ? 4 : 0;
+	const struct pdata_case *c = test->param_value;
+	u32 total = KWARP_MPA_FRAME_LEN + c->pdata_len, enh = c->s && c->rev == 2 ? 4 : 0;
 	u8 *end = kwarp_guard_end(test, total);
 	u8 *wire = end - total;
 	struct kwarp_mpa_frame frame;
-	const u8 *pd;
+	const u8 *pdata;
 	u32 need;
 
 	memcpy(wire, KWARP_MPA_KEY_REQ, 16);
 	wire[16] = c->s ? 0x10 : 0;
 	wire[17] = c->rev;
-	put_unaligned_be16(c->pd_len, wire + 18);
-	memset(wire + 20, 0x5a, c->pd_len);
+	put_unaligned_be16(c->pdata_len, wire + 18);
+	memset(wire + 20, 0x5a, c->pdata_len);
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_frame_need(wire, 20, false, &need), c->err);
-	KUNIT_ASSERT_EQ(test, kwarp_mpa_frame_decode(wire, total, false, &frame, &pd), c->err);
+	KUNIT_ASSERT_EQ(test, kwarp_mpa_frame_decode(wire, total, false, &frame, &pdata), c->err);
 	if (c->err)
 		return;
 	KUNIT_EXPECT_EQ(test, need, total);
-	KUNIT_EXPECT_EQ(test, frame.pd_len, c->pd_len - enh);
-	KUNIT_EXPECT_PTR_EQ(test, pd, wire + 20 + enh);
+	KUNIT_EXPECT_EQ(test, frame.pdata_len, c->pdata_len - enh);
+	KUNIT_EXPECT_PTR_EQ(test, pdata, wire + 20 + enh);
 	if (total > 20)		/* one octet missing */
-		KUNIT_EXPECT_EQ(test, kwarp_mpa_frame_decode(wire, total - 1, false, &frame, &pd),
+		KUNIT_EXPECT_EQ(test,
+				kwarp_mpa_frame_decode(wire, total - 1, false, &frame, &pdata),
 				KWARP_PERR_MPA_FRAME);
 }
 
-/*
- * Decode and encode the four octets of enhanced data, with all sets of flags and some values of IRD
- * and ORD (6581-9-1, -3; 6581-9.2-1 to -4, -20, -21).
- */
+/* 6581-9-1, -3; 6581-9.2-1 to -4, -20, -21: all sets of flags, some values of IRD and ORD */
 static void test_enhanced_data(struct kunit *test)
 {
 	static const u16 depths[] = { 0, 1, 0x102, 0x2000, 0x3ffe, NV };
 	u8 wire[24], out[KWARP_MPA_MAX_HDR];
 	struct kwarp_mpa_frame frame;
 	u32 i, bits, ird, ord;
-	const u8 *pd;
+	const u8 *pdata;
 
 	memcpy(wire, kwarp_wire_req_cs, 20);
 	for (i = 0; i < 16 * 36; i++) {
@@ -212,7 +206,7 @@ static void test_enhanced_data(struct kunit *test)
 		ord = depths[i / 96];
 		put_unaligned_be16((bits & 3) << 14 | ird, wire + 20);
 		put_unaligned_be16((bits >> 2) << 14 | ord, wire + 22);
-		KUNIT_ASSERT_EQ(test, kwarp_mpa_frame_decode(wire, 24, false, &frame, &pd), 0);
+		KUNIT_ASSERT_EQ(test, kwarp_mpa_frame_decode(wire, 24, false, &frame, &pdata), 0);
 		KUNIT_ASSERT_EQ(test, frame.ird, ird);
 		KUNIT_ASSERT_EQ(test, frame.ord, ord);
 		KUNIT_ASSERT_EQ(test, frame.p2p, bits >> 1 & 1);
@@ -226,10 +220,7 @@ static void test_enhanced_data(struct kunit *test)
 	}
 }
 
-/*
- * IRD and ORD that do not fit 14 bits are clamped, and do not change the flag bits in the same
- * octets.
- */
+/* The flag bits in the same octets do not change. */
 static void test_encode_clamps(struct kunit *test)
 {
 	struct kwarp_mpa_frame frame = {
@@ -249,7 +240,7 @@ static void test_noise(struct kunit *test)
 	u8 *end = kwarp_guard_end(test, 1024), raw[600];
 	struct kwarp_mpa_frame frame;
 	struct rnd_state rnd;
-	const u8 *in, *pd;
+	const u8 *in, *pdata;
 	u32 i, len, need;
 
 	prandom_seed_state(&rnd, 42);
@@ -264,10 +255,10 @@ static void test_noise(struct kunit *test)
 			continue;
 		KUNIT_ASSERT_GE(test, need, 20);
 		KUNIT_ASSERT_LE(test, need, 532);
-		KUNIT_ASSERT_EQ(test, kwarp_mpa_frame_decode(in, len, i & 1, &frame, &pd),
+		KUNIT_ASSERT_EQ(test, kwarp_mpa_frame_decode(in, len, i & 1, &frame, &pdata),
 				len < need ? KWARP_PERR_MPA_FRAME : KWARP_PERR_NONE);
 		if (len >= need)
-			KUNIT_ASSERT_PTR_EQ(test, pd + frame.pd_len, in + need);
+			KUNIT_ASSERT_PTR_EQ(test, pdata + frame.pdata_len, in + need);
 	}
 }
 
@@ -277,7 +268,7 @@ static struct kunit_case mpa_startup_cases[] = {
 	KUNIT_CASE_PARAM(test_bad_key, vec_gen_params),
 	KUNIT_CASE_PARAM(test_revisions, vec_gen_params),
 	KUNIT_CASE(test_flags),
-	KUNIT_CASE_PARAM(test_pd_len, pd_gen_params),
+	KUNIT_CASE_PARAM(test_pdata_len, pdata_gen_params),
 	KUNIT_CASE(test_enhanced_data),
 	KUNIT_CASE(test_encode_clamps),
 	KUNIT_CASE(test_noise),

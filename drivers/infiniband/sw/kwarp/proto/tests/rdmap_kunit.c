@@ -2,8 +2,6 @@
 /*
  * Tests of RDMAP: encoding and decoding of Read Requests, and the check of headers with every
  * version and opcode (RFC 5040 Figure 4).
- *
- * Numbers such as 5040-4.2-1 name requirements of RFCs, see Documentation/conformance.
  */
 #include <kunit/test.h>
 #include <linux/prandom.h>
@@ -52,14 +50,17 @@ static void test_rreq_round_trip(struct kunit *test)
 }
 
 /* RFC 5040 Figure 4, RFC 7306 section 4: is the opcode legal for these values of T and QN? */
-static bool opcode_fits(const struct kwarp_ddp_hdr *hdr, bool rfc7306)
+static bool opcode_fits(const struct kwarp_ddp_hdr *hdr, u32 more)
 {
+	const bool rfc7306 = more & KWARP_RDMAP_RFC7306;
+
 	if (hdr->tagged)
 		return hdr->opcode == 0 || hdr->opcode == 2;
 	switch (hdr->qn) {
 	case 0:
 		return (hdr->opcode >= 3 && hdr->opcode <= 6) ||
-		       (rfc7306 && (hdr->opcode == 8 || hdr->opcode == 9));
+		       (rfc7306 && (hdr->opcode == 8 || hdr->opcode == 9)) ||
+		       (more & KWARP_RDMAP_SEND_IMM && (hdr->opcode == 12 || hdr->opcode == 13));
 	case 1:
 		return hdr->opcode == 1 || (rfc7306 && hdr->opcode == 10);
 	case 2:
@@ -70,18 +71,18 @@ static bool opcode_fits(const struct kwarp_ddp_hdr *hdr, bool rfc7306)
 	return false;
 }
 
-static enum kwarp_perr expected_perr(const struct kwarp_ddp_hdr *hdr, bool rfc7306)
+static enum kwarp_perr expected_perr(const struct kwarp_ddp_hdr *hdr, u32 more)
 {
 	if (hdr->dv != 1)
 		return hdr->tagged ? KWARP_PERR_DDP_T_VERSION : KWARP_PERR_DDP_U_VERSION;
-	if (!hdr->tagged && hdr->qn > (rfc7306 ? 3 : 2))
+	if (!hdr->tagged && hdr->qn > (more & KWARP_RDMAP_RFC7306 ? 3 : 2))
 		return KWARP_PERR_DDP_U_QN;
 	if (hdr->rv != 1)
 		return KWARP_PERR_O_VERSION;
-	if (!opcode_fits(hdr, rfc7306))
+	if (!opcode_fits(hdr, more))
 		return KWARP_PERR_O_OPCODE;
 	/* No message of RFC 7306 may have 28 octets, the length that check_all() uses. */
-	return hdr->opcode > 7 ? KWARP_PERR_O_STREAM : KWARP_PERR_NONE;
+	return hdr->opcode > 7 && hdr->opcode < 12 ? KWARP_PERR_O_STREAM : KWARP_PERR_NONE;
 }
 
 /*
@@ -89,7 +90,7 @@ static enum kwarp_perr expected_perr(const struct kwarp_ddp_hdr *hdr, bool rfc73
  * is the last of its message and has 28 octets, a length that is legal for all messages of RFC
  * 5040.
  */
-static void check_all(struct kunit *test, bool rfc7306)
+static void check_all(struct kunit *test, u32 more)
 {
 	static const u32 qns[] = { 0, 1, 2, 3, 4, 255, 256, 0x10000, U32_MAX };
 	struct kwarp_ddp_hdr hdr = { .last = true };
@@ -102,8 +103,8 @@ static void check_all(struct kunit *test, bool rfc7306)
 		hdr.tagged = i >> 8;
 		for (q = 0; q < ARRAY_SIZE(qns); q++) {
 			hdr.qn = hdr.tagged ? 0 : qns[q];
-			KUNIT_ASSERT_EQ_MSG(test, kwarp_rdmap_check(&hdr, 28, rfc7306),
-					    expected_perr(&hdr, rfc7306),
+			KUNIT_ASSERT_EQ_MSG(test, kwarp_rdmap_check(&hdr, 28, more),
+					    expected_perr(&hdr, more),
 					    "dv %u rv %u opcode %u tagged %u qn %u",
 					    hdr.dv, hdr.rv, hdr.opcode, hdr.tagged,
 					    hdr.qn);
@@ -113,14 +114,13 @@ static void check_all(struct kunit *test, bool rfc7306)
 
 static void test_check_all(struct kunit *test)
 {
-	check_all(test, false);
-	check_all(test, true);
+	check_all(test, 0);
+	check_all(test, KWARP_RDMAP_RFC7306);
+	check_all(test, KWARP_RDMAP_SEND_IMM);
+	check_all(test, KWARP_RDMAP_RFC7306 | KWARP_RDMAP_SEND_IMM);
 }
 
-/*
- * Right and wrong lengths of messages: 5040-4.2-1, -2; zero-length messages: 5041-5.2-11,
- * 5040-5.1-11, -5.3-13
- */
+/* 5040-4.2-1, -2; zero-length messages: 5041-5.2-11, 5040-5.1-11, -5.3-13 */
 static const struct size_case {
 	const char *desc;
 	u8 opcode;
@@ -190,7 +190,7 @@ static void test_check_size(struct kunit *test)
 		.qn = queue_of(c->opcode),
 	};
 
-	KUNIT_EXPECT_EQ(test, kwarp_rdmap_check(&hdr, c->payload, true), c->err);
+	KUNIT_EXPECT_EQ(test, kwarp_rdmap_check(&hdr, c->payload, KWARP_RDMAP_RFC7306), c->err);
 }
 
 /* 5040-4.1-15, 5041-5.2-14: the check ignores STag, TO, MSN and MO. */
@@ -202,10 +202,10 @@ static void test_check_ignores(struct kunit *test)
 	};
 
 	hdr.opcode = KWARP_OP_SEND;
-	KUNIT_EXPECT_EQ(test, kwarp_rdmap_check(&hdr, 1, false), KWARP_PERR_NONE);
+	KUNIT_EXPECT_EQ(test, kwarp_rdmap_check(&hdr, 1, 0), KWARP_PERR_NONE);
 	hdr.tagged = true;
 	hdr.opcode = KWARP_OP_WRITE;
-	KUNIT_EXPECT_EQ(test, kwarp_rdmap_check(&hdr, 0, false), KWARP_PERR_NONE);
+	KUNIT_EXPECT_EQ(test, kwarp_rdmap_check(&hdr, 0, 0), KWARP_PERR_NONE);
 }
 
 static void test_op_helpers(struct kunit *test)
@@ -214,7 +214,9 @@ static void test_op_helpers(struct kunit *test)
 
 	for (op = 0; op < 16; op++) {
 		KUNIT_EXPECT_EQ(test, kwarp_op_invalidates(op), op == 4 || op == 6);
-		KUNIT_EXPECT_EQ(test, kwarp_op_solicited(op), op == 5 || op == 6 || op == 9);
+		KUNIT_EXPECT_EQ(test, kwarp_op_solicited(op), op == 5 || op == 6 || op == 9 ||
+				op == 13);
+		KUNIT_EXPECT_EQ(test, kwarp_op_sends_imm(op), op == 12 || op == 13);
 		KUNIT_EXPECT_EQ(test, kwarp_op_is_imm(op), op == 8 || op == 9);
 	}
 }

@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Sink: a receiver for the tests of the FPDU parser. It gives octets to the parser and checks each
- * event that the parser reports.
- *
- * Numbers such as 5044-8-10 name requirements of RFCs, see Documentation/conformance.
- */
 #include "sink.h"
 
 #include <linux/slab.h>
@@ -52,7 +46,6 @@ static void sink_data(struct sink *s, const u8 *data, u32 dlen, const u8 *from)
 	KUNIT_ASSERT_LE(test, s->seg_len, s->rx.payload_len);
 }
 
-/* Check an event: it comes in the right order and agrees with the state of the parser. */
 void sink_event(struct sink *s, enum kwarp_fpdu_event ev, const u8 *data,
 		u32 dlen, const u8 *from)
 {
@@ -91,7 +84,7 @@ void sink_event(struct sink *s, enum kwarp_fpdu_event ev, const u8 *data,
 	}
 }
 
-/* Give a piece to the parser until all of it is used; 5044-8-10: an error is the last event. */
+/* 5044-8-10: an error is the last event. */
 void sink_piece(struct sink *s, const u8 *wire, size_t len)
 {
 	const u8 *at = kwarp_guard_put(s->end, wire, len), *data = NULL;
@@ -112,7 +105,6 @@ void sink_piece(struct sink *s, const u8 *wire, size_t len)
 	} while (ev != KWARP_FPDU_MORE && ev != KWARP_FPDU_ERROR);
 }
 
-/* Check the CRC of the FPDU at @wire and compute its header length, as the receive path does. */
 void sink_verify(struct sink *s, const u8 *wire, u32 len)
 {
 	u32 covered = len - KWARP_MPA_CRC_LEN;
@@ -122,7 +114,6 @@ void sink_verify(struct sink *s, const u8 *wire, u32 len)
 			     wire + covered);
 }
 
-/* Give the parser the octets of the queue before index @end, in the pieces in which they came. */
 static void sink_pieces(struct sink *s, u32 end)
 {
 	u32 to;
@@ -134,10 +125,7 @@ static void sink_pieces(struct sink *s, u32 end)
 	}
 }
 
-/*
- * Receive octets: give them to the parser. On a stream with CRCs they are queued until their FPDU
- * is complete, because the CRC is checked before the parser gets an FPDU.
- */
+/* On a stream with CRCs octets are queued until the FPDU is complete: its CRC is checked first. */
 void sink_feed(struct sink *s, const u8 *wire, size_t len)
 {
 	struct kunit *test = s->test;

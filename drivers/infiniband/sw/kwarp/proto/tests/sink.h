@@ -14,22 +14,10 @@
 
 #define STREAM_MAX	(160 * 1024)
 
-/**
- * struct sink - a receiver that checks everything that the parser reports
- * @test: test that fails if an event is wrong
- * @rx: parser under test
- * @end: end of the input buffer, before the guard page
+/*
  * @queue: with CRCs: octets received, which wait until their FPDU is complete
  * @cut: for each octet of @queue: true if it was the first octet of a piece of input
- * @queued: octets in @queue
- * @from: octets of @queue already given to the parser
  * @head_end: with CRCs: stream offset where the header of the FPDU ends
- * @out: payload reported by the parser
- * @out_len: octets in @out
- * @seg_len: payload octets of the current segment so far
- * @hdrs: number of HDR events
- * @ends: number of END events
- * @err: error of the ERROR event
  */
 struct sink {
 	struct kunit *test;

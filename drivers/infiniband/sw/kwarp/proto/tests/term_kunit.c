@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Tests of the error table, row by row, and of Terminate messages of all lengths.
- *
- * Numbers such as 5040-4.8-12 name requirements of RFCs, see Documentation/conformance.
- */
+/* Tests of the error table, row by row, and of Terminate messages of all lengths. */
 #include <kunit/test.h>
 #include <linux/prandom.h>
 
@@ -60,7 +56,6 @@ static const struct row_case {
 	ROW(MPA_LOCAL, 0x2005, 0),
 	ROW(MPA_IRD, 0x2006, 0),
 	ROW(MPA_RTR, 0x2007, 0),
-	ROW(PEER_TERM, 0x0000, -1),
 };
 
 KUNIT_ARRAY_PARAM_DESC(row, row_cases, desc);
@@ -76,10 +71,7 @@ static const u8 rreq_hdr[KWARP_DDP_UNTAGGED_LEN] = {
 
 static const u8 rreq[KWARP_RDMAP_RREQ_LEN] = { 0x00, 0x00, 0x22, 0x00, 1, 2, 3, 4, 5 };
 
-/*
- * Encode a Terminate with the headers @ddp_hdr and @req, and check its octets. @given: flags M, D,
- * R (4, 2, 1) that these headers make possible.
- */
+/* @given: flags M, D, R (4, 2, 1) that the headers make possible */
 static void expect_fill(struct kunit *test, const struct row_case *c,
 			const u8 *ddp_hdr, const u8 *req, int given)
 {
@@ -170,10 +162,7 @@ static void test_truncated(struct kunit *test)
 	}
 }
 
-/*
- * The decoder ignores reserved bits (5040-4.8-13), and octets that no flag announces (RFC 5040
- * section 7.1).
- */
+/* Reserved bits (5040-4.8-13), and octets that no flag announces (RFC 5040 section 7.1) */
 static void test_ignored(struct kunit *test)
 {
 	const struct kwarp_vec_term *v = test->param_value;
@@ -188,10 +177,7 @@ static void test_ignored(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, out, v->wire, v->len);
 }
 
-/*
- * siw sets R in its Terminate for a Send with Invalidate, but attaches no Read Request header.
- * Layer, type, code and DDP header are decoded all the same.
- */
+/* Some peers set R in a Terminate for a Send with Invalidate, but attach no Read Request header. */
 static void test_r_without_header(struct kunit *test)
 {
 	u8 wire[sizeof(kwarp_wire_term_inv)];
@@ -205,11 +191,6 @@ static void test_r_without_header(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, term.has_rdmap);
 }
 
-/*
- * The decoder gets random octets of any length, and does not read beyond them. A message that it
- * accepts is encoded to the same octets again, apart from reserved bits and octets after the
- * message.
- */
 static void test_random(struct kunit *test)
 {
 	u8 in[KWARP_TERM_MAX_LEN], out[KWARP_TERM_MAX_LEN];

@@ -2,22 +2,15 @@
 /*
  * Test vectors for the suites, and seeds for the fuzzers.  Vectors that are not printed in an RFC
  * were computed from what their comment says, with a program that shares no code with the code
- * under test.  RTR: "ready to receive", the first message of the Initiator in peer-to-peer mode.
- * SeqStart: the first octet after the startup frame.
+ * under test.
  */
 #ifndef KWARP_PROTO_VECTORS_H
 #define KWARP_PROTO_VECTORS_H
 
 #include "../os.h"
 
-/**
- * struct kwarp_vec_fpdu - FPDUs as they stand in a stream, CRC in use
- * @desc: name of the vector
- * @wire: octets of the stream
- * @len: number of octets
+/*
  * @off: stream offset of the first octet from SeqStart
- * @markers: the stream has markers
- * @fpdus: number of FPDUs
  * @short_ulpdu: the CRC is right, but the ULPDU is shorter than its DDP header: an error of DDP
  */
 struct kwarp_vec_fpdu {
@@ -158,7 +151,6 @@ static const u8 kwarp_wire_term_rtr[] = {
 	{ .desc = text, .wire = kwarp_wire_##id, .len = sizeof(kwarp_wire_##id),	\
 	  .off = at, .markers = m, .fpdus = n, .short_ulpdu = bad }
 
-/* columns: desc, octets, off, markers, fpdus, short_ulpdu */
 static const struct kwarp_vec_fpdu __maybe_unused kwarp_vec_fpdus[] = {
 	FPDU("first FPDU, leading marker", fig5, 0, true, 1, false),
 	FPDU("no marker, no pad", plain, 0, false, 1, false),
@@ -307,7 +299,6 @@ static const u8 kwarp_wire_req_all[] = {
 	{ .desc = text, .reply = is_reply, .wire = kwarp_wire_##id,	\
 	  .len = sizeof(kwarp_wire_##id) }
 
-/* columns: desc, reply, octets */
 static const struct kwarp_vec_frame __maybe_unused kwarp_vec_frames[] = {
 	FRAME("Request, C, rev 1", false, req),
 	FRAME("Request, M and C, rev 1, 5 octets", false, req_pd),

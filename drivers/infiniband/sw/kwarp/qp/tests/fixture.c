@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Fixture of the tests of queue pairs, see fixture.h. The code under test is included; engine,
- * workqueue and connection management are fakes, which note their calls as words in a log.
- */
+/* Fixture of the tests of queue pairs, see fixture.h. The code under test is included. */
 #include "fixture.h"
 
 #include <linux/workqueue.h>
@@ -31,6 +28,7 @@ static void note_wait(bool more);
 
 #include "../qp_work.c"
 #include "../qp.c"
+#include "../ended.c"
 
 void qt_timer(struct work_struct *work)
 {
@@ -48,7 +46,6 @@ void qt_log_word(const char *word)
 	strlcat(the_test->log, word, LOG_LEN);
 }
 
-/* Check that the log has the words @want and no others; then empty the log. */
 void qt_expect_log(struct kunit *test, const char *want)
 {
 	struct qp_test *t = test->priv;
@@ -138,9 +135,37 @@ bool kwarp_engine_fin(struct kwarp_engine *e)
 	return !the_test->not_drained;
 }
 
+bool kwarp_engine_has_sends(const struct kwarp_engine *e)
+{
+	return false;
+}
+
+void kwarp_engine_give_up(struct kwarp_engine *e)
+{
+	qt_log_word("give-up");
+}
+
 void kwarp_engine_describe(struct kwarp_engine *e, struct kwarp_engine_info *info)
 {
 	info->sq_used = 4711;
+}
+
+bool kwarp_engine_describe_end(struct kwarp_engine *e, struct kwarp_ended *rec)
+{
+	rec->perr = e->perr;
+	rec->has_term = test_bit(KWARP_E_TERM_SEEN, &e->flags);
+	return e->sock;
+}
+
+void kwarp_ended_add(struct kwarp_dev *kdev, struct kwarp_ended *rec)
+{
+	the_test->ended = *rec;
+	the_test->ends++;
+}
+
+void kwarp_ended_add_startup(struct kwarp_dev *kdev, struct kwarp_ended *rec)
+{
+	the_test->ended = *rec;
 }
 
 void kwarp_engine_poll(struct kwarp_engine *e)
@@ -268,7 +293,7 @@ int qt_qp_test_init(struct kunit *test)
 	t->kdev = kunit_kzalloc(test, sizeof(*t->kdev), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, t->kdev);
 	t->kdev->knobs.linger_timeout = 7;
-	xa_init_flags(&t->kdev->qps, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
+	xa_init_flags(&t->kdev->qps, XA_FLAGS_ALLOC1);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_numbers, t->kdev), 0);
 	make_queues(test, &t->qp);
 	t->qp.kdev = t->kdev;
@@ -301,7 +326,6 @@ void qt_run_work(struct qp_test *t)
 	do_queued();
 }
 
-/* Attach a stream, which brings the queue pair to RTS, and let the work item do the first poll. */
 void qt_begin_stream(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
@@ -322,7 +346,6 @@ void qt_raise_event(struct kunit *test, enum kwarp_qp_event event)
 	qt_run_work(t);
 }
 
-/* Set the error that the engine reports, as kwarp_engine_fail() does. */
 void qt_fail_with(struct qp_test *t, enum kwarp_perr perr)
 {
 	t->qp.engine.perr = perr;

@@ -17,11 +17,16 @@
 #define kwarp_engine_stop	qp_engine_stop
 #define kwarp_engine_fin	qp_engine_fin
 #define kwarp_engine_describe	qp_engine_describe
+#define kwarp_engine_describe_end qp_engine_describe_end
+#define kwarp_ended_add		qp_ended_add
+#define kwarp_ended_add_startup	qp_ended_add_startup
 #define kwarp_engine_poll	qp_engine_poll
 #define kwarp_engine_has_news	qp_engine_has_news
 #define kwarp_engine_drain	qp_engine_drain
 #define kwarp_engine_terminate	qp_engine_terminate
 #define kwarp_engine_reset	qp_engine_reset
+#define kwarp_engine_has_sends	qp_engine_has_sends
+#define kwarp_engine_give_up	qp_engine_give_up
 #define kwarp_engine_cancel	qp_engine_cancel
 #define kwarp_engine_stop_receiving qp_engine_stop_receiving
 #define kwarp_engine_stop_sending qp_engine_stop_sending
@@ -37,26 +42,17 @@ void qt_timer(struct work_struct *work);
 #define ENTRIES		8
 #define LOG_LEN		200
 
-/**
- * struct qp_test - a queue pair, and results of the fakes
- * @qp: queue pair with real rings
- * @kdev: device; only its counters and knobs are used
- * @srq: shared receive queue, for tests that need one
- * @sock: stands for the stream's socket; only the address of this field is used
- * @log: calls of the fakes, as words
- * @queued: the work item is queued
+/*
  * @timer_ms: the time that the timer was set for; 0: it is not running
- * @start: what the fake of kwarp_engine_start() returns
  * @bound_ms: value of @timer_ms at the moment when the Terminate was sent
- * @no_term: the fake engine refuses to send a Terminate
  * @quiet: the peer has sent no octets before the attach
  * @drained: TCP takes all posted requests at once
  * @more: each call of kwarp_engine_poll() asks for another call
- * @polls: number of calls of kwarp_engine_poll()
  * @waits: number of wait_var_event() calls whose condition was still false after the queued work
  *	had been done: the code under test has to wait for another context
+ * @ends: number of streams for which an error was told
+ * @ended: the last of them
  * @not_drained: there is more to send when the FIN is due, so no FIN is sent
- * @during_stop: called by the fake of kwarp_engine_stop()
  * @on_fatal: called by the consumer's event handler when it gets IB_EVENT_QP_FATAL, before DOWN
  */
 struct qp_test {
@@ -76,6 +72,8 @@ struct qp_test {
 	bool more;
 	u32 polls;
 	u32 waits;
+	u32 ends;
+	struct kwarp_ended ended;
 	void (*during_stop)(struct qp_test *t);
 	void (*on_fatal)(struct qp_test *t);
 };
@@ -91,7 +89,6 @@ void qt_begin_stream(struct kunit *test);
 void qt_raise_event(struct kunit *test, enum kwarp_qp_event event);
 void qt_fail_with(struct qp_test *t, enum kwarp_perr perr);
 
-/* Return: number of actions (KWARP_QPA_*) that need a function in qp_work.c and have none. */
 unsigned int qt_steps_without_function(void);
 
 #endif /* KWARP_QP_TESTS_FIXTURE_H */

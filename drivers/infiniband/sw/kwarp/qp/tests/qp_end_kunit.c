@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Tests of queue pairs: attach (a stream begins), the rights of the peer, and the end of the
- * stream, which the upcall DOWN reports. A log notes the calls of the fakes as words; "down" is
- * DOWN after an orderly end or an abort, "lost" is DOWN after the loss of the connection.
- */
+/* Tests of queue pairs: attach, the rights of the peer, and the end of the stream */
 #include "fixture.h"
 
 /* -------------------------------------------------------------------- attach */
@@ -20,7 +16,6 @@ static const struct past {
 
 KUNIT_ARRAY_PARAM_DESC(past, pasts, desc);
 
-/* Attach fails while there is a stream, and after the stream has ended in the state ERROR. */
 static void test_attach_refused(struct kunit *test)
 {
 	const struct past *p = test->param_value;
@@ -40,7 +35,6 @@ static void test_attach_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_qp_state(&t->qp), state);
 }
 
-/* The engine cannot be started: there is no upcall, and another stream can be attached. */
 static void test_attach_fails(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
@@ -55,10 +49,6 @@ static void test_attach_fails(struct kunit *test)
 	qt_begin_stream(test);
 }
 
-/*
- * The consumer aborts (modify to ERR) before the attach: attach fails, and the engine is not
- * started.
- */
 static void test_attach_after_abort(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
@@ -69,10 +59,7 @@ static void test_attach_after_abort(struct kunit *test)
 	qt_expect_log(test, "stop");
 }
 
-/*
- * All processes of the user that owns the QP may connect it; so may the process that made it, with
- * any user id.
- */
+/* All processes of the QP's user may connect it; the process that made it, with any user id. */
 static void test_may_connect(struct kunit *test)
 {
 	struct kwarp_qp *qp = &((struct qp_test *)test->priv)->qp;
@@ -218,7 +205,64 @@ static void destroy_qp(struct kunit *test, const char *log)
 	KUNIT_EXPECT_FALSE(test, t->queued);
 }
 
-/* kwarp_qp_describe() fails for a queue pair that is being destroyed. */
+static const struct end {
+	const char *desc;
+	enum kwarp_perr perr;
+	bool term;
+	enum kwarp_qp_event event;
+	bool told;
+} ends[] = {
+	{ "an error", KWARP_PERR_DDP_T_STAG, false, KWARP_QPE_PROTO, true },
+	{ "the peer's Terminate", KWARP_PERR_NONE, true, KWARP_QPE_PEER_TERM, true },
+	{ "a loss", KWARP_PERR_NONE, false, KWARP_QPE_LOST, true },
+	{ "a loss that was found early", KWARP_PERR_MPA_LOST, false, KWARP_QPE_LOST, true },
+	{ "an abort", KWARP_PERR_NONE, false, KWARP_QPE_ABORT, false },
+	{ "a close", KWARP_PERR_NONE, false, KWARP_QPE_CLOSE, false },
+	{ "the peer's close", KWARP_PERR_NONE, false, KWARP_QPE_PEER_FIN, false },
+};
+
+KUNIT_ARRAY_PARAM_DESC(end, ends, desc);
+
+/* An end by an error is told once, with the program; an end by a close is not told. */
+static void test_tell_end(struct kunit *test)
+{
+	const struct end *end = test->param_value;
+	struct qp_test *t = test->priv;
+
+	strscpy(t->qp.program, "rping", sizeof(t->qp.program));
+	t->qp.creator = task_tgid(current);
+	qt_begin_stream(test);
+	qt_fail_with(t, end->perr);
+	if (end->term)
+		set_bit(KWARP_E_TERM_SEEN, &t->qp.engine.flags);
+	qt_raise_event(test, end->event);
+	kwarp_qp_event(&t->qp, KWARP_QPE_TERM_SENT);
+	kwarp_qp_event(&t->qp, KWARP_QPE_ABORT);
+	qt_run_work(t);
+	KUNIT_EXPECT_EQ(test, t->ends, end->told);
+	if (!end->told)
+		return;
+	KUNIT_EXPECT_EQ(test, t->ended.qpn, t->qp.ibqp.qp_num);
+	KUNIT_EXPECT_STREQ(test, t->ended.program, "rping");
+	KUNIT_EXPECT_PTR_EQ(test, t->ended.pid, task_tgid(current));
+}
+
+/* A startup that has failed is told with the program, too. */
+static void test_tell_no_start(struct kunit *test)
+{
+	struct kwarp_ended rec = { .kind = KWARP_ENDED_STARTUP, .no_start = "NO_REPLY" };
+	struct qp_test *t = test->priv;
+
+	strscpy(t->qp.program, "rping", sizeof(t->qp.program));
+	t->qp.creator = task_tgid(current);
+	kwarp_qp_tell_no_start(&t->qp, &rec);
+	KUNIT_EXPECT_EQ(test, t->ended.kind, KWARP_ENDED_STARTUP);
+	KUNIT_EXPECT_EQ(test, t->ended.qpn, t->qp.ibqp.qp_num);
+	KUNIT_EXPECT_STREQ(test, t->ended.program, "rping");
+	KUNIT_EXPECT_PTR_EQ(test, t->ended.pid, task_tgid(current));
+	KUNIT_EXPECT_STREQ(test, t->ended.no_start, "NO_REPLY");
+}
+
 static void test_describe(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
@@ -242,10 +286,7 @@ static void test_retire(struct kunit *test)
 	qt_begin_stream(test);
 	kwarp_qp_retire(&t->qp);
 	qt_expect_log(test, "stop+fin down");
-	/*
-	 * The test still has the reference from kwarp_qp_lookup(), so the wait for the last
-	 * reference times out.
-	 */
+	/* The test still has the reference from kwarp_qp_lookup(), so the wait times out. */
 	KUNIT_EXPECT_FALSE(test, kwarp_qp_gone(&t->qp));
 	KUNIT_EXPECT_NULL(test, kwarp_qp_lookup(t->kdev, t->qp.ibqp.qp_num));
 	kwarp_qp_put(qp);
@@ -253,10 +294,7 @@ static void test_retire(struct kunit *test)
 	qt_expect_log(test, "");
 }
 
-/*
- * destroy_qp raises no event LAST_WQE_REACHED ("LAST" in the log): no consumer waits for it any
- * more.
- */
+/* No event LAST_WQE_REACHED ("LAST" in the log): no consumer waits for it any more. */
 static void test_retire_srq(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
@@ -291,10 +329,7 @@ static void pass_limit(struct qp_test *t)
 	t->qp.engine.ops->srq_limit(&t->qp.engine);
 }
 
-/*
- * The SRQ falls below its limit while a queue pair of the SRQ is being destroyed: the event
- * LIMIT_REACHED ("LIMIT" in the log) is raised all the same.
- */
+/* A queue pair of the SRQ is being destroyed: LIMIT_REACHED ("LIMIT") is raised all the same. */
 static void test_limit_at_the_end(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
@@ -328,6 +363,8 @@ static struct kunit_case qp_end_cases[] = {
 	KUNIT_CASE(test_reset_before_down),
 	KUNIT_CASE(test_established_late),
 	KUNIT_CASE_PARAM(test_rights, rights_gen_params),
+	KUNIT_CASE_PARAM(test_tell_end, end_gen_params),
+	KUNIT_CASE(test_tell_no_start),
 	KUNIT_CASE(test_describe),
 	KUNIT_CASE(test_retire),
 	KUNIT_CASE(test_retire_srq),

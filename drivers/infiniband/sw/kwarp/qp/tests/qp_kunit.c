@@ -3,10 +3,6 @@
  * Tests of a queue pair's actions when an event happens to its stream: which actions, in what
  * order, and that each comes once. The actions call fakes, which note words in a log; "down" is the
  * upcall DOWN after an orderly end or an abort, "lost" is DOWN after the loss of the connection.
- * The table of states is tested in proto/tests.
- *
- * Runner: the context that carries out the actions at the moment. DOWN: the upcall that reports the
- * end of the stream.
  *
  * Numbers such as 5041-6.2.1-2 name requirements of RFCs, see Documentation/conformance.
  */
@@ -72,9 +68,6 @@ static void test_abort_at_once(struct kunit *test)
 	qt_expect_log(test, "");
 }
 
-/*
- * kwarp_qp_run() carries out the actions, and those that follow from them, in the caller's context.
- */
 static void test_run_here(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
@@ -86,10 +79,7 @@ static void test_run_here(struct kunit *test)
 	kwarp_qp_run(&t->qp);
 	qt_expect_log(test, "drain fin");
 	KUNIT_EXPECT_FALSE(test, t->queued);
-	/*
-	 * kwarp_qp_event() queues the work item, but kwarp_qp_run() comes first: the work item
-	 * finds nothing to do.
-	 */
+	/* kwarp_qp_run() comes before the work item, which finds nothing to do. */
 	KUNIT_EXPECT_EQ(test, kwarp_qp_event(&t->qp, KWARP_QPE_ABORT), 0);
 	KUNIT_EXPECT_TRUE(test, t->queued);
 	kwarp_qp_run(&t->qp);
@@ -112,10 +102,7 @@ static void test_run_later(struct kunit *test)
 	qt_expect_log(test, "stop+fin down");
 }
 
-/*
- * The peer sends all the time, so each poll asks for another: a runner hands over to the work item
- * after KWARP_RUN_LOOKS polls.
- */
+/* Each poll asks for another: a runner hands over to the work item after KWARP_RUN_ROUNDS polls. */
 static void test_run_bounded(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
@@ -127,14 +114,13 @@ static void test_run_bounded(struct kunit *test)
 	for (n = 1; n <= 2; n++) {
 		qt_do_work(&t->qp.work);
 		KUNIT_EXPECT_TRUE(test, t->queued);
-		KUNIT_EXPECT_EQ(test, t->polls, 1 + n * KWARP_RUN_LOOKS);
+		KUNIT_EXPECT_EQ(test, t->polls, 1 + n * KWARP_RUN_ROUNDS);
 	}
 	t->more = false;
 	qt_run_work(t);
 	KUNIT_EXPECT_FALSE(test, t->queued);
 }
 
-/* No octets came before the attach, so kwarp_engine_poll() is not called. */
 static void test_attach_quiet(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
@@ -154,10 +140,7 @@ static void test_graceful(struct kunit *test)
 	qt_begin_stream(test);
 	qt_raise_event(test, KWARP_QPE_CLOSE);
 	qt_expect_log(test, "drain");
-	/*
-	 * The engine still has something to send when the FIN is due: the FIN is not counted as
-	 * sent.
-	 */
+	/* The engine still has something to send when the FIN is due. */
 	t->not_drained = true;
 	e->ops->event(e, KWARP_QPE_DRAINED);
 	qt_run_work(t);
@@ -168,7 +151,6 @@ static void test_graceful(struct kunit *test)
 	qt_run_work(t);
 	qt_expect_log(test, "fin");
 	KUNIT_EXPECT_EQ(test, t->timer_ms, 7 * MSEC_PER_SEC);
-	/* A second event DRAINED sends no second FIN. */
 	e->ops->event(e, KWARP_QPE_DRAINED);
 	qt_run_work(t);
 	qt_expect_log(test, "");
@@ -179,10 +161,6 @@ static void test_graceful(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->timer_ms, 0);
 }
 
-/*
- * When the timer expires, it aborts a drain; if the FIN is sent, or a Terminate is being sent, it
- * ends the stream.
- */
 static void test_timers(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
@@ -194,7 +172,6 @@ static void test_timers(struct kunit *test)
 	qt_run_work(t);
 	qt_expect_log(test, "stop+fin down");
 	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_TX_STOP, &t->qp.engine.flags));
-	/* The timer expires again, after the end of the stream: nothing happens. */
 	qt_timer(&t->qp.timer.work);
 	KUNIT_EXPECT_FALSE(test, t->queued);
 
@@ -221,10 +198,7 @@ static void test_timers(struct kunit *test)
 	qt_expect_log(test, "stop+fin down");
 }
 
-/*
- * The engine refuses to send a Terminate, for example at a responder that has received no FPDU (RFC
- * 5044 7.1.2 rule 4): the stream ends at once.
- */
+/* For example at a responder that has received no FPDU (RFC 5044 7.1.2 rule 4) */
 static void test_terminate_left_out(struct kunit *test)
 {
 	struct qp_test *t = test->priv;

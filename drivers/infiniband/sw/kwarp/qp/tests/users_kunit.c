@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of the list of users (endpoints of connection management) of a queue pair:
- * kwarp_qp_each_user() calls a given function once for each user. The code under test, qp.c, is
- * included by the fixture of the suite kwarp_qp.
+ * Tests of the list of users (endpoints of connection management) of a queue pair. The code under
+ * test, qp.c, is included by the fixture of the suite kwarp_qp.
  */
 #include <kunit/test.h>
 
@@ -18,12 +17,6 @@ struct chooser {
 	bool unlocked;
 };
 
-/**
- * struct users_test - two queue pairs, and fake endpoints that may choose one
- * @one: queue pair
- * @other: another queue pair
- * @user: fake endpoints
- */
 struct users_test {
 	struct kwarp_qp one;
 	struct kwarp_qp other;
@@ -63,10 +56,6 @@ static void leave_user(struct kunit *test, u32 i)
 	kwarp_qp_leave(t->user[i].of, &t->user[i].node);
 }
 
-/*
- * Check that the users of @qp are those in the mask @want (bit i: user i), and that
- * kwarp_qp_each_user() calls note_user() once for each of them.
- */
 static void expect_told(struct kunit *test, struct kwarp_qp *qp, u32 want)
 {
 	struct users_test *t = test->priv;
@@ -119,7 +108,6 @@ static void test_nobody(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, list_empty(&t->user[0].node));
 }
 
-/* Several endpoints may have chosen the same queue pair. */
 static void test_several(struct kunit *test)
 {
 	struct users_test *t = test->priv;
@@ -132,7 +120,6 @@ static void test_several(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, t->user[i].order, i + 1);
 }
 
-/* The users of another queue pair are not called. */
 static void test_own_only(struct kunit *test)
 {
 	struct users_test *t = test->priv;
@@ -147,7 +134,6 @@ static void test_own_only(struct kunit *test)
 	expect_told(test, &t->other, 0);
 }
 
-/* The first, a middle and the last user leave; one of them joins another queue pair. */
 static void test_leave(struct kunit *test)
 {
 	struct users_test *t = test->priv;

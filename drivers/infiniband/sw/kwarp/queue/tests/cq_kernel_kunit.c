@@ -4,10 +4,14 @@
 #include <linux/completion.h>
 #include <linux/kthread.h>
 #include <linux/limits.h>
+#include <linux/workqueue.h>
 
 #include "fixture.h"
 
+#include "../../fault.h"
+#include "../../kwarp.h"
 #include "../../limits.h"
+#include "../../wq.h"
 
 #define ENTRIES	4
 
@@ -17,7 +21,6 @@ static int cq_kernel_init(struct kunit *test)
 	return 0;
 }
 
-/* Make @cq the queue of a kernel consumer. */
 static void make_kernel(struct kunit *test, struct kwarp_cq *cq)
 {
 	cq->qp = kunit_kcalloc(test, kwarp_ring_size(&cq->ring), sizeof(*cq->qp), GFP_KERNEL);
@@ -42,7 +45,6 @@ static void test_notify_kernel(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->raised, 1);
 	KUNIT_EXPECT_EQ(test, t->lost, 1);
 	KUNIT_EXPECT_EQ(test, t->other, 0);
-	/* A later event calls the handler again. */
 	kwarp_cq_notify(&t->cq, KWARP_CQ_RAISE);
 	kwarp_cq_settle(&t->cq);
 	KUNIT_EXPECT_EQ(test, t->raised, 2);
@@ -57,7 +59,6 @@ static int settle_cq(void *cq)
 	return 0;
 }
 
-/* kwarp_cq_settle() waits until the consumer's handler has been called. */
 static void test_settle(struct kunit *test)
 {
 	struct test_cq *t = test->priv;
@@ -75,6 +76,34 @@ static void test_settle(struct kunit *test)
 	tasklet_enable(&t->cq.tell);
 	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&settled, 10 * HZ), 0);
 	KUNIT_EXPECT_EQ(test, t->raised, 1);
+}
+
+/* An event that a fault has delayed does not come after the call. */
+static void test_settle_late(struct kunit *test)
+{
+	struct kwarp_dev *kdev = kunit_kzalloc(test, sizeof(*kdev), GFP_KERNEL);
+	struct kwarp_fault_rule *rule = kzalloc(sizeof(*rule), GFP_KERNEL);
+	struct test_cq *t = test->priv;
+
+	KUNIT_ASSERT_NOT_NULL(test, kdev);
+	KUNIT_ASSERT_NOT_NULL(test, rule);
+	kwarp_wq = system_wq;
+	*rule = (struct kwarp_fault_rule){
+		.kind = KWARP_FAULT_EVENT_LATE, .arg = 60000, .percent = 100, .admin = true,
+	};
+	KUNIT_ASSERT_GT(test, kwarp_fault_add(rule), 0);
+	t->cq.ibcq.device = &kdev->ibdev;
+	make_kernel(test, &t->cq);
+	kwarp_cq_init(&t->cq);
+	kwarp_cq_notify(&t->cq, KWARP_CQ_RAISE);
+	KUNIT_EXPECT_EQ(test, t->raised, 0);
+	KUNIT_EXPECT_TRUE(test, delayed_work_pending(&t->cq.late));
+	kwarp_cq_settle(&t->cq);
+	KUNIT_EXPECT_EQ(test, t->raised, 1);
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&t->cq.late));
+	cancel_delayed_work_sync(&t->cq.late);
+	kwarp_fault_exit();
+	kwarp_wq = NULL;
 }
 
 static void push_qp(struct kwarp_cq *cq, u64 id, struct ib_qp *qp)
@@ -120,7 +149,6 @@ static void test_forget(struct kunit *test)
 	struct ib_wc wc[ENTRIES];
 	u32 i;
 
-	/* for a queue of user space the function does nothing */
 	kwarp_cq_forget_qp(&t->cq, &gone);
 	make_kernel(test, &t->cq);
 	test_cq_start_at(t, 3);
@@ -137,10 +165,7 @@ static void test_forget(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_cq_poll(&t->cq.ibcq, ENTRIES, wc), ENTRIES);
 }
 
-/*
- * A poll skips the entries of a destroyed queue pair: they do not count against the number of
- * entries that the poll may return.
- */
+/* Skipped entries do not count against the number of entries that the poll may return. */
 static void test_forget_skips(struct kunit *test)
 {
 	struct test_cq *t = test->priv;
@@ -160,10 +185,7 @@ static void test_forget_skips(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_cq_poll(&t->cq.ibcq, 1, &wc), 0);
 }
 
-/*
- * The queue has more entries than kwarp_cq_forget_qp() handles at a time with interrupts off, and
- * the entries wrap around the end of the ring.
- */
+/* More entries than kwarp_cq_forget_qp() handles at a time with interrupts off */
 static void test_forget_many(struct kunit *test)
 {
 	const u32 n = 4 * KWARP_IRQ_OFF_BATCH;
@@ -212,6 +234,7 @@ static void test_poll_status(struct kunit *test)
 		[KWARP_WC_MW_BIND_ERR]		= IB_WC_MW_BIND_ERR,
 		[KWARP_WC_FATAL_ERR]		= IB_WC_FATAL_ERR,
 		[KWARP_WC_GENERAL_ERR]		= IB_WC_GENERAL_ERR,
+		[KWARP_WC_RETRY_EXC_ERR]	= IB_WC_RETRY_EXC_ERR,
 	};
 	struct test_cq *t = test->priv;
 	struct ib_wc wc;
@@ -220,12 +243,14 @@ static void test_poll_status(struct kunit *test)
 	BUILD_BUG_ON(ARRAY_SIZE(want) != KWARP_WC_MAX);
 	make_kernel(test, &t->cq);
 	for (i = 0; i <= U8_MAX; i++) {
-		struct kwarp_cqe cqe = { .status = i };
+		struct kwarp_cqe cqe = { .status = i, .vendor_err = 4000 + i };
 
 		poll_one(test, &cqe, &wc);
 		KUNIT_EXPECT_EQ_MSG(test, wc.status,
 				    i < KWARP_WC_MAX ? want[i] : IB_WC_GENERAL_ERR,
 				    "status %u", i);
+		KUNIT_EXPECT_EQ(test, wc.vendor_err, i ? 4000 + i : 0);
+		KUNIT_EXPECT_EQ(test, wc.wc_flags, 0);
 	}
 }
 
@@ -260,11 +285,9 @@ static void test_poll_opcode(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct kwarp_cqe cqe = {
 			.id = 1000 + i, .qpn = TEST_QPN, .byte_len = 2000 + i,
-			.inv_stag = 3000 + i, .vendor_err = 4000 + i, .opcode = cases[i].cqe,
-			.imm = 5000 + i,
+			.inv_stag = 3000 + i, .opcode = cases[i].cqe,
 		};
-		bool inval = cases[i].wc_flags & IB_WC_WITH_INVALIDATE;
-		bool imm = cases[i].wc_flags & IB_WC_WITH_IMM;
+		const u32 has_word = cases[i].wc_flags;
 
 		poll_one(test, &cqe, &wc);
 		KUNIT_EXPECT_EQ_MSG(test, wc.opcode, cases[i].wc, "opcode %u", cases[i].cqe);
@@ -272,16 +295,17 @@ static void test_poll_opcode(struct kunit *test)
 				    "opcode %u", cases[i].cqe);
 		KUNIT_EXPECT_EQ(test, wc.wr_id, 1000 + i);
 		KUNIT_EXPECT_EQ(test, wc.byte_len, 2000 + i);
-		KUNIT_EXPECT_EQ(test, wc.vendor_err, 4000 + i);
-		/* wc.ex is a union, so this compares imm_data, too. */
+		KUNIT_EXPECT_EQ(test, wc.vendor_err, 0);
+		/* inv_stag and imm are a union, as are invalidate_rkey and imm_data of wc.ex. */
 		KUNIT_EXPECT_EQ(test, wc.ex.invalidate_rkey,
-				inval ? 3000 + i : imm ? 5000 + i : 0);
+				has_word ? cqe.inv_stag : 0);
 	}
 }
 
 static struct kunit_case cq_kernel_cases[] = {
 	KUNIT_CASE(test_notify_kernel),
 	KUNIT_CASE(test_settle),
+	KUNIT_CASE(test_settle_late),
 	KUNIT_CASE(test_poll),
 	KUNIT_CASE(test_forget),
 	KUNIT_CASE(test_forget_skips),

@@ -2,10 +2,11 @@
 /*
  * Tests of completion queues: publication of entries, arming (asking for an event), events,
  * overflow, resizing. Batch: the entries that are added between kwarp_cq_begin() and
- * kwarp_cq_end(), and published together.
+ * kwarp_cq_end(), and notified together.
  */
 #include <kunit/test.h>
 #include <linux/limits.h>
+#include <linux/timekeeping.h>
 
 #include "fixture.h"
 
@@ -19,7 +20,6 @@ static int cq_test_init(struct kunit *test)
 	return 0;
 }
 
-/* Add a batch of one entry. Return: the result of kwarp_cq_end(). */
 static u32 push_entry(struct kwarp_cq *cq, u64 id, u8 status, u32 flags)
 {
 	unsigned long irqflags = kwarp_cq_begin(cq);
@@ -37,22 +37,22 @@ static void test_publication(struct kunit *test)
 {
 	struct test_cq *t = test->priv;
 	const struct kwarp_cqe want = {
-		.id = U64_MAX - 1, .qpn = 3, .byte_len = 4, .inv_stag = 5, .vendor_err = 6,
+		.id = U64_MAX - 1, .qpn = 3, .byte_len = 4, .inv_stag = 5,
 		.status = KWARP_WC_REM_OP_ERR, .opcode = KWARP_WC_RECV_INV,
-		.flags = KWARP_CQE_SOLICITED,
+		.flags = KWARP_CQE_SOLICITED | KWARP_CQE_ODD,
 	};
 	unsigned long irqflags;
 
 	test_cq_start_at(t, U32_MAX - 1);
 	irqflags = kwarp_cq_begin(&t->cq);
 	test_cq_add(&t->cq, 1, KWARP_WC_SUCCESS, 0, NULL);
+	/* a program sees an entry at once; the index is stored at the end of the batch */
+	expect_entries(test, 1);
 	kwarp_cq_add(&t->cq, &want, NULL);
 	test_cq_add(&t->cq, 2, KWARP_WC_SUCCESS, 0, NULL);
-	/* no entry is published before the end of the batch */
 	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->prod, U32_MAX - 1);
 	KUNIT_EXPECT_EQ(test, kwarp_cq_end(&t->cq, irqflags), 0);
 	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->prod, 1);
-	expect_entries(test, 1);
 	KUNIT_EXPECT_MEMEQ(test, test_cq_pop(t), &want, sizeof(want));
 	expect_entries(test, 2);
 	test_cq_none(test, t);
@@ -61,14 +61,26 @@ static void test_publication(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->flags, 0);
 }
 
-/**
- * struct arm_case - does a completion raise an event?
- * @desc: name of the case
- * @arm: KWARP_CQ_ARM_*: for which events the consumer has asked
- * @status: status of the completion
- * @flags: KWARP_CQE_* of the completion
- * @raise: an event is expected
- */
+static void test_phase(struct kunit *test)
+{
+	struct test_cq *t = test->priv;
+	const u32 first = U32_MAX - ENTRIES;
+	u32 i;
+
+	test_cq_start_at(t, first);
+	for (i = 0; i < 4 * ENTRIES; i++) {
+		const struct kwarp_cqe *cqe = kwarp_ring_slot(&t->cq.ring, first + i);
+
+		KUNIT_EXPECT_NULL(test, test_cq_pop(t));
+		/* the phase that a caller gives does not matter */
+		push_entry(&t->cq, i, KWARP_WC_SUCCESS,
+			   KWARP_CQE_SOLICITED | (i % 3 ? KWARP_CQE_EVEN : KWARP_CQE_ODD));
+		KUNIT_EXPECT_EQ(test, cqe->flags,
+				KWARP_CQE_SOLICITED | test_phase_of(&t->cq.ring, first + i));
+		expect_entries(test, i);
+	}
+}
+
 struct arm_case {
 	const char *desc;
 	u32 arm;
@@ -102,15 +114,11 @@ static void test_arm(struct kunit *test)
 	hdr->arm = c->arm;
 	KUNIT_EXPECT_EQ(test, push_entry(&t->cq, 1, c->status, c->flags), raise);
 	KUNIT_EXPECT_EQ(test, hdr->arm, c->raise ? 0 : c->arm);
-	/* after one event the queue is not armed any more */
 	if (c->raise)
 		KUNIT_EXPECT_EQ(test, push_entry(&t->cq, 2, c->status, c->flags), 0);
 }
 
-/*
- * If the consumer has asked for solicited events, any solicited entry of a batch raises the event;
- * a solicited entry of an earlier batch does not.
- */
+/* Any solicited entry of a batch raises the event; one of an earlier batch does not. */
 static void test_arm_batch(struct kunit *test)
 {
 	struct test_cq *t = test->priv;
@@ -126,7 +134,6 @@ static void test_arm_batch(struct kunit *test)
 	test_cq_add(&t->cq, 4, KWARP_WC_SUCCESS, 0, NULL);
 	KUNIT_EXPECT_EQ(test, kwarp_cq_end(&t->cq, irqflags), KWARP_CQ_RAISE);
 
-	/* a batch without entries raises no event */
 	hdr->arm = KWARP_CQ_ARM_NEXT;
 	irqflags = kwarp_cq_begin(&t->cq);
 	KUNIT_EXPECT_EQ(test, kwarp_cq_end(&t->cq, irqflags), 0);
@@ -172,7 +179,6 @@ static void test_overflow(struct kunit *test)
 	/* only the first lost entry is reported */
 	KUNIT_EXPECT_EQ(test, push_entry(&t->cq, 99, KWARP_WC_SUCCESS, 0), 0);
 
-	/* the earlier entries are intact; polling them makes room again */
 	for (i = 0; i < ENTRIES; i++)
 		expect_entries(test, i);
 	test_cq_none(test, t);
@@ -181,7 +187,6 @@ static void test_overflow(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->flags, KWARP_RING_ERROR);
 }
 
-/* With IGNORE_OVERRUN a lost entry is no error, and the queue goes on. */
 static void test_ignore_overrun(struct kunit *test)
 {
 	struct test_cq *t = test->priv;
@@ -199,10 +204,7 @@ static void test_ignore_overrun(struct kunit *test)
 	expect_entries(test, 100);
 }
 
-/*
- * A batch in which one entry is published and one is lost: the result of kwarp_cq_end() has the
- * flags for both.
- */
+/* One entry of the batch is published and one is lost. */
 static void test_overflow_armed(struct kunit *test)
 {
 	struct test_cq *t = test->priv;
@@ -217,9 +219,37 @@ static void test_overflow_armed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->prod, ENTRIES);
 }
 
+/* The consumer's index is read only when the queue would be full without it. */
+static void test_cons_copy(struct kunit *test)
+{
+	struct test_cq *t = test->priv;
+	struct kwarp_ring_hdr *hdr = t->cq.ring.hdr;
+	u32 i;
+
+	test_cq_start_at(t, U32_MAX - 1);
+	for (i = 0; i < ENTRIES; i++) {
+		hdr->cons = 0x80000000 + i;
+		KUNIT_EXPECT_EQ(test, push_entry(&t->cq, i, KWARP_WC_SUCCESS, 0), 0);
+		KUNIT_EXPECT_EQ(test, t->cq.cons, U32_MAX - 1);
+	}
+	hdr->cons = U32_MAX + 1;
+	KUNIT_EXPECT_EQ(test, push_entry(&t->cq, i++, KWARP_WC_SUCCESS, 0), 0);
+	KUNIT_EXPECT_EQ(test, t->cq.cons, U32_MAX + 1);
+	KUNIT_EXPECT_EQ(test, push_entry(&t->cq, i, KWARP_WC_SUCCESS, 0), 0);
+	/* full by the copy, and by the header, too */
+	KUNIT_EXPECT_EQ(test, push_entry(&t->cq, i, KWARP_WC_SUCCESS, 0), KWARP_CQ_LOST);
+	/* the copy is of no use after a lie, and is read again */
+	hdr->cons = 0x80000000;
+	push_entry(&t->cq, i, KWARP_WC_SUCCESS, 0);
+	KUNIT_EXPECT_EQ(test, t->cq.prod, ENTRIES);
+	hdr->cons = ENTRIES;
+	push_entry(&t->cq, i, KWARP_WC_SUCCESS, 0);
+	KUNIT_EXPECT_EQ(test, t->cq.prod, ENTRIES + 1);
+}
+
 /*
- * If user space has written an impossible consumer index, entries are lost; there is no other
- * effect.
+ * If user space has written an impossible consumer index, and the queue would be full without it,
+ * entries are lost; there is no other effect.
  */
 static void test_corrupt_cons(struct kunit *test)
 {
@@ -229,6 +259,7 @@ static void test_corrupt_cons(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(cons); i++) {
 		test_cq_start_at(t, 10);
+		t->cq.cons = 10 - ENTRIES;
 		t->cq.overflow = false;
 		t->cq.reported = false;
 		t->cq.ring.hdr->cons = cons[i];
@@ -252,7 +283,7 @@ static int replace_ring(struct kwarp_cq *cq, struct kwarp_ring *ring)
 	int ret;
 
 	mutex_lock(&cq->resize);
-	ret = kwarp_cq_replace(cq, ring, false);
+	ret = kwarp_cq_replace(cq, ring);
 	mutex_unlock(&cq->resize);
 	return ret;
 }
@@ -285,9 +316,7 @@ static void test_replace(struct kunit *test)
 	bool room;
 	u32 i;
 
-	/*
-	 * the indices begin at U32_MAX - 1, so the third unread entry is in slot 0 of the old ring
-	 */
+	/* the indices begin at U32_MAX - 1, so the third unread entry is in slot 0 */
 	test_cq_start_at(t, U32_MAX - 1);
 	for (i = 0; i < c->unread; i++)
 		push_entry(&t->cq, i, KWARP_WC_SUCCESS, 0);
@@ -295,10 +324,7 @@ static void test_replace(struct kunit *test)
 	t->cq.ring.hdr->polls = 77;
 
 	KUNIT_EXPECT_EQ(test, replace_ring(&t->cq, ring), c->ok ? 0 : -EINVAL);
-	/*
-	 * on success the queue has the new ring, and *ring is the old one; on failure nothing has
-	 * changed
-	 */
+	/* on success the queue has the new ring, and *ring is the old one */
 	KUNIT_EXPECT_MEMEQ(test, &t->cq.ring, c->ok ? &new : &old, sizeof(old));
 	KUNIT_EXPECT_MEMEQ(test, ring, c->ok ? &old : &new, sizeof(old));
 	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->arm, KWARP_CQ_ARM_SOLICITED);
@@ -345,7 +371,6 @@ static void test_replace_failed(struct kunit *test)
 	test_cq_none(test, t);
 }
 
-/* If user space has written an impossible consumer index, the new ring gets no entries. */
 static void test_replace_corrupt(struct kunit *test)
 {
 	static const u32 cons[] = { 3, ENTRIES, 0x80000000, 2 - ENTRIES - 1 };
@@ -364,10 +389,7 @@ static void test_replace_corrupt(struct kunit *test)
 	}
 }
 
-/*
- * The program polls during the resize: entries keep their indices, and the old ring says that it
- * is not used any more.
- */
+/* The program polls during the resize: entries keep their indices. */
 static void test_replace_polled(struct kunit *test)
 {
 	struct test_cq *t = test->priv;
@@ -377,13 +399,11 @@ static void test_replace_polled(struct kunit *test)
 	test_cq_start_at(t, U32_MAX - 1);
 	for (i = 0; i < 3; i++)
 		push_entry(&t->cq, i, KWARP_WC_SUCCESS, 0);
-	mutex_lock(&t->cq.resize);
-	KUNIT_EXPECT_EQ(test, kwarp_cq_replace(&t->cq, ring, true), -EINVAL);
+	KUNIT_EXPECT_EQ(test, replace_ring(&t->cq, ring), -EINVAL);
 	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->flags, 0);
 	expect_entries(test, 0);
 	t->cq.ring.hdr->arm = KWARP_CQ_ARM_NEXT;
-	KUNIT_EXPECT_EQ(test, kwarp_cq_replace(&t->cq, ring, true), 0);
-	mutex_unlock(&t->cq.resize);
+	KUNIT_EXPECT_EQ(test, replace_ring(&t->cq, ring), 0);
 	KUNIT_EXPECT_EQ(test, ring->hdr->flags, KWARP_RING_MOVED);
 	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->flags, 0);
 	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->prod, 1);
@@ -393,6 +413,73 @@ static void test_replace_polled(struct kunit *test)
 	expect_entries(test, 2);
 	expect_entries(test, 3);
 	test_cq_none(test, t);
+}
+
+/* Resize a queue with one entry, which has the index @first + ENTRIES - 1, and go on. */
+static void replace_at(struct kunit *test, u32 first, u32 size)
+{
+	struct test_cq *t = test_cq_new(test, ENTRIES);
+	u32 i;
+
+	test_cq_start_at(t, first);
+	for (i = 0; i < ENTRIES; i++)
+		push_entry(&t->cq, i, KWARP_WC_SUCCESS, 0);
+	for (i = 0; i < ENTRIES - 1; i++)
+		test_cq_expect(test, t, i, KWARP_WC_RECV, KWARP_WC_SUCCESS);
+	KUNIT_ASSERT_EQ(test, replace_ring(&t->cq, new_ring(test, size)), 0);
+	for (; i < ENTRIES + 2 * size; i++) {
+		test_cq_expect(test, t, i, KWARP_WC_RECV, KWARP_WC_SUCCESS);
+		test_cq_none(test, t);
+		push_entry(&t->cq, i + 1, KWARP_WC_SUCCESS, 0);
+	}
+}
+
+static void test_replace_phase(struct kunit *test)
+{
+	static const u32 sizes[] = { 1, 2, 8, 16 };
+	u32 n, first;
+
+	for (n = 0; n < ARRAY_SIZE(sizes); n++) {
+		for (first = U32_MAX - 15; first != 16; first++)
+			replace_at(test, first, sizes[n]);
+	}
+}
+
+static u64 push_and_pop(struct kunit *test, struct test_cq *t)
+{
+	const struct kwarp_cqe *cqe;
+
+	push_entry(&t->cq, 1, KWARP_WC_SUCCESS, 0);
+	cqe = test_cq_pop(t);
+	KUNIT_ASSERT_NOT_NULL(test, cqe);
+	return cqe->timestamp;
+}
+
+static void test_timestamp(struct kunit *test)
+{
+	struct test_cq *t = test->priv;
+	const struct kwarp_cqe *cqe;
+	u64 begin, stamp;
+
+	KUNIT_EXPECT_EQ(test, push_and_pop(test, t), 0);
+	t->cq.stamp = KWARP_CQ_STAMP_RAW;
+	begin = ktime_get_raw_ns();
+	stamp = push_and_pop(test, t);
+	KUNIT_EXPECT_GE(test, stamp, begin);
+	KUNIT_EXPECT_LE(test, stamp, ktime_get_raw_ns());
+	t->cq.stamp = KWARP_CQ_STAMP_REAL;
+	begin = ktime_get_real_ns();
+	stamp = push_and_pop(test, t);
+	KUNIT_EXPECT_GE(test, stamp, begin);
+	KUNIT_EXPECT_LE(test, stamp, ktime_get_real_ns());
+	begin = ktime_get_real_ns();
+	push_entry(&t->cq, 1, KWARP_WC_SUCCESS, 0);
+	stamp = ktime_get_real_ns();
+	KUNIT_EXPECT_EQ(test, replace_ring(&t->cq, new_ring(test, 16)), 0);
+	cqe = test_cq_pop(t);
+	KUNIT_ASSERT_NOT_NULL(test, cqe);
+	KUNIT_EXPECT_GE(test, cqe->timestamp, begin);
+	KUNIT_EXPECT_LE(test, cqe->timestamp, stamp);
 }
 
 static void test_req_notify(struct kunit *test)
@@ -414,7 +501,6 @@ static void test_req_notify(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, push_entry(&t->cq, 1, KWARP_WC_SUCCESS, 0), KWARP_CQ_RAISE);
 	KUNIT_EXPECT_EQ(test, hdr->arm, 0);
 
-	/* an unpolled entry is reported with IB_CQ_REPORT_MISSED_EVENTS only */
 	KUNIT_EXPECT_EQ(test, kwarp_cq_arm(&t->cq.ibcq, IB_CQ_NEXT_COMP), 0);
 	KUNIT_EXPECT_GT(test, kwarp_cq_arm(&t->cq.ibcq, IB_CQ_NEXT_COMP | missed), 0);
 	KUNIT_EXPECT_GT(test, kwarp_cq_arm(&t->cq.ibcq, IB_CQ_SOLICITED | missed), 0);
@@ -439,18 +525,22 @@ static void test_program(struct kunit *test)
 
 static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(test_publication),
+	KUNIT_CASE(test_phase),
 	KUNIT_CASE_PARAM(test_arm, arm_gen_params),
 	KUNIT_CASE(test_arm_batch),
 	KUNIT_CASE(test_notify),
 	KUNIT_CASE(test_overflow),
 	KUNIT_CASE(test_ignore_overrun),
 	KUNIT_CASE(test_overflow_armed),
+	KUNIT_CASE(test_cons_copy),
 	KUNIT_CASE(test_corrupt_cons),
 	KUNIT_CASE_PARAM(test_replace, resize_gen_params),
 	KUNIT_CASE(test_replace_many),
 	KUNIT_CASE(test_replace_failed),
 	KUNIT_CASE(test_replace_corrupt),
 	KUNIT_CASE(test_replace_polled),
+	KUNIT_CASE(test_replace_phase),
+	KUNIT_CASE(test_timestamp),
 	KUNIT_CASE(test_req_notify),
 	KUNIT_CASE(test_program),
 	{}

@@ -16,10 +16,7 @@
 #define TEST_FLUSH_CODE	0x2301
 #define TEST_QPN	0x123456
 
-/**
- * struct test_cq - completion queue
- * @cq: queue
- * @raised: calls of the completion handler
+/*
  * @lost: calls of the event handler with IB_EVENT_CQ_ERR
  * @other: calls of a handler with another CQ or another event
  */
@@ -77,28 +74,38 @@ static inline struct test_cq *test_cq_new(struct kunit *test, u32 entries)
 	return t;
 }
 
-/* Set all indices of a new queue, as if it had been used for a long time. */
 static inline void test_cq_start_at(struct test_cq *t, u32 index)
 {
 	t->cq.prod = index;
+	t->cq.cons = index;
 	t->cq.ring.hdr->prod = index;
 	t->cq.ring.hdr->cons = index;
 }
 
-/* Poll like user space. Return: the oldest published entry that has not been polled, or NULL. */
+/* Return: the flag that makes the entry with this index valid. */
+static inline u16 test_phase_of(const struct kwarp_ring *ring, u32 index)
+{
+	return index / kwarp_ring_size(ring) % 2 ? KWARP_CQE_ODD : KWARP_CQE_EVEN;
+}
+
+/* Poll like user space. Return: the oldest valid entry that has not been polled, or NULL. */
 static inline const struct kwarp_cqe *test_cq_pop(struct test_cq *t)
 {
 	struct kwarp_ring_hdr *hdr = t->cq.ring.hdr;
+	const struct kwarp_cqe *cqe = kwarp_ring_slot(&t->cq.ring, hdr->cons);
+	u16 phase = cqe->flags & (KWARP_CQE_EVEN | KWARP_CQE_ODD);
 
-	if (hdr->prod == hdr->cons)
+	if (phase != test_phase_of(&t->cq.ring, hdr->cons))
 		return NULL;
-	return kwarp_ring_slot(&t->cq.ring, hdr->cons++);
+	hdr->cons++;
+	return cqe;
 }
 
 static inline void test_cq_none(struct kunit *test, struct test_cq *t)
 {
+	KUNIT_EXPECT_NULL_MSG(test, test_cq_pop(t), "a completion that nobody expects");
 	KUNIT_EXPECT_EQ_MSG(test, t->cq.ring.hdr->prod - t->cq.ring.hdr->cons, 0,
-			    "completions that nobody expects");
+			    "completions that are not valid");
 }
 
 static inline void test_cq_expect(struct kunit *test, struct test_cq *t, u64 id,

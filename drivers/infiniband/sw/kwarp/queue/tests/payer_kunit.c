@@ -2,8 +2,7 @@
 /*
  * Tests of memory accounting: all memory of the queues of a process is charged to the memory cgroup
  * of the process. The memory of a kernel consumer's queues is not charged, because any task may be
- * running when it is allocated. The code under test is included; its allocations really allocate,
- * and their sizes are added up.
+ * running when it is allocated.
  */
 #include <kunit/test.h>
 
@@ -11,35 +10,6 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-/* Rename the functions of the included code: the module has functions of the same names. */
-#define kwarp_ring_init		payer_ring_init
-#define kwarp_ring_cost		payer_ring_cost
-#define kwarp_ring_octets	payer_ring_octets
-#define kwarp_ring_place	payer_ring_place
-#define kwarp_rq_init_in_tail	payer_rq_init_in_tail
-#define kwarp_ring_fini		payer_ring_fini
-#define kwarp_ring_memory	payer_ring_memory
-#define kwarp_sq_posted_all	payer_sq_posted_all
-#define kwarp_sq_posted		payer_sq_posted
-#define kwarp_sq_tell		payer_sq_tell
-#define kwarp_sq_has_unmoved	payer_sq_has_unmoved
-#define kwarp_sq_init		payer_sq_init
-#define kwarp_sq_empty		payer_sq_empty
-#define kwarp_sq_peek		payer_sq_peek
-#define kwarp_sq_take		payer_sq_take
-#define kwarp_sq_sent		payer_sq_sent
-#define kwarp_sq_answered	payer_sq_answered
-#define kwarp_sq_failed		payer_sq_failed
-#define kwarp_sq_flush		payer_sq_flush
-#define kwarp_sq_flush_late	payer_sq_flush_late
-#define kwarp_sq_reset		payer_sq_reset
-#define kwarp_rq_init		payer_rq_init
-#define kwarp_rq_take		payer_rq_take
-#define kwarp_rq_replace	payer_rq_replace
-#define kwarp_rq_flush		payer_rq_flush
-#define kwarp_rq_reset		payer_rq_reset
-
-/* Octets that are charged to a memory cgroup, and octets that are not. */
 static size_t paid, unpaid;
 
 static void note_octets(size_t len, gfp_t gfp)
@@ -76,15 +46,14 @@ static void *note_zeroed(size_t n, size_t size, gfp_t gfp)
 #define kvcalloc		note_zeroed
 #include "../ring.c"
 #include "../sq.c"
-#define flush_some		rq_flush_some
-#include "../rq.c"
+
+#include "../rq.h"
 
 #define ENTRIES		1000
 #define STRIDE		64
 #define RING_LEN	(KWARP_RING_ENTRIES_OFFSET + 1024 * STRIDE)
 #define PAGES		(PAGE_ALIGN(RING_LEN) / PAGE_SIZE)
 
-/* Memory of a ring: its pages, and the list of pages. */
 static const size_t ring_cost = PAGES * (PAGE_SIZE + sizeof(struct page *));
 
 static void expect_payer(struct kunit *test, bool user, size_t cost)

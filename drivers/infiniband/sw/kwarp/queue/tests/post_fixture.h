@@ -9,7 +9,7 @@
 #include "../rq.h"
 #include "../sq.h"
 
-#define MAX_WR	5	/* largest number of posted entries; the rings have 8 */
+#define MAX_WR	8	/* size of the rings */
 #define MAX_SGE	13	/* SGEs of a send: an entry of 256 octets has room for 13 of 16 octets */
 #define INLINE	208	/* inline octets of a send: room after the header (48) of such an entry */
 #define RQ_SGE	2	/* SGEs of a receive; an entry of 64 octets has room for 3 */
@@ -39,8 +39,6 @@ static inline int post_test_init(struct kunit *test)
 	u32 i;
 
 	KUNIT_ASSERT_NOT_NULL(test, t);
-	t->sq.max_wr = MAX_WR;
-	t->rq.max_wr = MAX_WR;
 	t->rq.max_sge = RQ_SGE;
 	KUNIT_ASSERT_EQ(test, kwarp_sq_init(&t->sq, MAX_WR, kwarp_sqe_stride(MAX_SGE, 0)), 0);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_queues, t), 0);

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Tests of posting sends by kernel consumers: the entries that the transmit runner (the context
- * that sends for a stream) finds in the ring.
- *
- * Numbers such as 7306-D-3 name requirements of RFCs, see Documentation/conformance.
- */
+/* Tests of posting sends by kernel consumers: the entries that the runner finds in the ring */
 #include <kunit/test.h>
 #include <linux/limits.h>
 
@@ -15,7 +10,6 @@
 #define INV_STAG	0xfedcba98
 #define RIGHTS		(IB_ACCESS_REMOTE_READ | IB_ACCESS_LOCAL_WRITE)
 
-/* Post one request, which must be accepted. Return: the request as the transmit runner loads it. */
 static const struct kwarp_wqe *post_one(struct kunit *test, const struct ib_send_wr *wr)
 {
 	struct post_test *t = test->priv;
@@ -247,9 +241,7 @@ static void test_inline(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wqe->e.num_sge, 0);
 	KUNIT_EXPECT_EQ(test, wqe->len, INLINE);
 	KUNIT_EXPECT_MEMEQ(test, wqe->data, t->data, INLINE);
-	/*
-	 * the request has a copy of the inline data, so a later change of the buffer has no effect
-	 */
+	/* the request has a copy of the inline data */
 	memset(t->data, 0, sizeof(t->data));
 	KUNIT_EXPECT_EQ(test, wqe->data[0], 255);
 
@@ -266,7 +258,6 @@ static void test_inline(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wqe->len, 0);
 }
 
-/* Make a chain of Sends with ids from @first on. */
 static struct ib_send_wr *send_chain(struct kunit *test, u32 n, u64 first)
 {
 	struct ib_send_wr *wr = kunit_kcalloc(test, n, sizeof(*wr), GFP_KERNEL);
@@ -294,7 +285,7 @@ static void expect_ids(struct kunit *test, u64 first, u32 n)
 	KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_NONE);
 }
 
-/* max_wr requests can be posted, though the ring is larger. Only completion makes room again. */
+/* A full ring takes no more requests. Only completion makes room again. */
 static void test_full(struct kunit *test)
 {
 	struct post_test *t = test->priv;

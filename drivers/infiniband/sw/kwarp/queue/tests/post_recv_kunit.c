@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Tests of posting receives by kernel consumers: the entries that kwarp_rq_take() finds in the
- * ring.
- */
+/* Tests of posting receives by kernel consumers */
 #include <kunit/test.h>
 #include <linux/limits.h>
 

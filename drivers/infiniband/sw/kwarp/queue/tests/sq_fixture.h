@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * A send queue of user space, and functions that post to it and take from it. Transmit runner: the
- * context that sends for a stream at the moment.
- */
+/* A send queue of user space, and functions that post to it and take from it */
 #ifndef KWARP_QUEUE_SQ_FIXTURE_H
 #define KWARP_QUEUE_SQ_FIXTURE_H
 
@@ -75,7 +72,6 @@ static inline void post_signaled(struct sq_test *t, u64 id, u8 opcode)
 	post_send(t, id, opcode, KWARP_WR_SIGNALED);
 }
 
-/* Take the next entry, like the transmit runner. The id of the entry must be @id. */
 static inline u32 take_send(struct kunit *test, u64 id)
 {
 	struct sq_test *t = test->priv;

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Tests of the send queue: requests that fail or are flushed, and the reset.
- *
- * Numbers such as 5041-6.2.1-3 name requirements of RFCs, see Documentation/conformance.
- */
+/* Tests of the send queue: requests that fail or are flushed, and the reset. */
 #include <kunit/test.h>
 #include <linux/limits.h>
 
@@ -59,10 +55,7 @@ static void test_flush(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ring_cons(t), 8);
 }
 
-/*
- * A flush after the peer has refused a Read: the refused Read keeps its error, a later Read with a
- * response completes with success, and a later Read without a response gets a flush error.
- */
+/* A flush after the peer has refused a Read */
 static void test_flush_reads(struct kunit *test)
 {
 	struct sq_test *t = test->priv;
@@ -84,10 +77,7 @@ static void test_flush_reads(struct kunit *test)
 	expect_none(test);
 }
 
-/*
- * If all earlier requests have completed, a failed request completes when kwarp_sq_sent() is called
- * for it; no flush is needed.
- */
+/* No flush is needed if all earlier requests have completed. */
 static void test_failed_sent(struct kunit *test)
 {
 	struct sq_test *t = test->priv;
@@ -96,7 +86,6 @@ static void test_failed_sent(struct kunit *test)
 	kwarp_sq_failed(&t->sq, take_send(test, 1), KWARP_WC_REM_OP_ERR, 1);
 	kwarp_sq_sent(&t->sq, 1);
 	expect_cqe(test, 1, KWARP_WR_WRITE, KWARP_WC_REM_OP_ERR);
-	/* the next request in that slot has no error */
 	start_at(t, ENTRIES);
 	post_signaled(t, 2, KWARP_WR_WRITE);
 	take_send(test, 2);
@@ -106,10 +95,7 @@ static void test_failed_sent(struct kunit *test)
 	expect_none(test);
 }
 
-/*
- * User space has written an impossible index (corrupt): a flush completes only requests that were
- * taken.
- */
+/* A flush completes only requests that were taken. */
 static void test_flush_corrupt(struct kunit *test)
 {
 	struct sq_test *t = test->priv;
@@ -145,10 +131,7 @@ static void test_reset(struct kunit *test)
 	expect_cqe(test, 2, KWARP_WR_SEND, KWARP_WC_SUCCESS);
 }
 
-/*
- * 5041-6.2.1-3: requests that are posted after the begin of a graceful close are flushed in order,
- * after TCP has taken all earlier ones.
- */
+/* 5041-6.2.1-3: late requests are flushed after TCP has taken all earlier ones. */
 static void test_flush_late(struct kunit *test)
 {
 	struct sq_test *t = test->priv;

@@ -2,8 +2,6 @@
 /*
  * Tests of the send queue: requests are taken and completed in order, no matter when responses
  * come. An index is corrupt if user space has written an impossible number.
- *
- * Numbers such as 5040-5.5-22 name requirements of RFCs, see Documentation/conformance.
  */
 #include <kunit/test.h>
 #include <linux/limits.h>
@@ -63,10 +61,7 @@ static void test_corrupt(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(ahead); i++) {
 		t->sq.ring.hdr->prod = t->sq.next + ahead[i];
 		KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_CORRUPT);
-		/*
-		 * a queue with a corrupt index counts as not empty, so that the transmit runner
-		 * (the context that sends) looks at it and finds the error
-		 */
+		/* a queue with a corrupt index counts as not empty: the runner finds the error */
 		KUNIT_EXPECT_FALSE(test, kwarp_sq_empty(&t->sq));
 	}
 	t->sq.ring.hdr->prod = t->sq.next;
@@ -89,10 +84,7 @@ static void test_overrun(struct kunit *test)
 	post_signaled(t, 200, KWARP_WR_SEND);
 	KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_CORRUPT);
 
-	/*
-	 * Request 200 has overwritten the entry of request 100, but request 100 completes with its
-	 * own id, because kwarp_sq_take() has copied the id.
-	 */
+	/* Request 100 completes with its own id, because kwarp_sq_take() has copied the id. */
 	kwarp_sq_flush(&t->sq, TEST_FLUSH_CODE);
 	expect_cqe(test, 100, KWARP_WR_READ, KWARP_WC_FLUSH_ERR);
 	for (i = 1; i < ENTRIES; i++)
@@ -168,7 +160,6 @@ static void test_reads(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ring_cons(t), 5);
 }
 
-/* The response may come before kwarp_sq_sent() is called for the Read. */
 static void test_early_answer(struct kunit *test)
 {
 	struct sq_test *t = test->priv;
@@ -213,17 +204,57 @@ static void test_unsignaled(struct kunit *test)
 	expect_cqe(test, 5, KWARP_WR_SEND, KWARP_WC_SUCCESS);
 }
 
-/**
- * struct model - expected state of the queue in a test that posts, takes and completes in random
- * order
- * @req: every request, in the order of posting
- * @req.read: a Read whose response has not come
- * @posted: number of requests posted
- * @taken: number of requests taken
- * @sent: number of requests reported as sent
- * @answered: no request before this index is a Read without a response
- * @done: number of requests completed
+/* Requests without a completion leave the CQ alone: here there is none. */
+static void test_no_cq(struct kunit *test)
+{
+	struct sq_test *t = test->priv;
+
+	t->sq.cq = NULL;
+	post_send(t, 1, KWARP_WR_WRITE, 0);
+	post_send(t, 2, KWARP_WR_READ, 0);
+	take_send(test, 1);
+	take_send(test, 2);
+	kwarp_sq_sent(&t->sq, 2);
+	KUNIT_EXPECT_EQ(test, ring_cons(t), 1);
+	kwarp_sq_answered(&t->sq, 1);
+	KUNIT_EXPECT_EQ(test, ring_cons(t), 2);
+}
+
+/*
+ * A Read holds up more requests than one call may complete. The first call completes some; the rest
+ * is completed by kwarp_sq_retire(), each request once and in order.
  */
+static void test_behind(struct kunit *test)
+{
+	const u32 n = 4096, most = 16 * KWARP_IRQ_OFF_BATCH;
+	struct sq_test *t = test->priv;
+	u32 i, calls = 0;
+
+	free_done(&t->sq);
+	t->cq = test_cq_new(test, n);
+	t->sq.cq = &t->cq->cq;
+	KUNIT_ASSERT_EQ(test, kwarp_sq_init(&t->sq, n, kwarp_sqe_stride(1, 0)), 0);
+	for (i = 0; i < n; i++) {
+		post_signaled(t, i, i ? KWARP_WR_WRITE : KWARP_WR_READ);
+		take_send(test, i);
+	}
+	KUNIT_EXPECT_FALSE(test, kwarp_sq_sent(&t->sq, n));
+	KUNIT_EXPECT_TRUE(test, kwarp_sq_answered(&t->sq, 0));
+	KUNIT_EXPECT_EQ(test, ring_cons(t), most);
+	KUNIT_EXPECT_TRUE(test, t->sq.behind);
+	while (kwarp_sq_retire(&t->sq)) {
+		calls++;
+		KUNIT_ASSERT_LE(test, ring_cons(t), (calls + 1) * most);
+	}
+	KUNIT_EXPECT_GE(test, calls, n / most - 2);
+	KUNIT_EXPECT_FALSE(test, t->sq.behind);
+	for (i = 0; i < n; i++)
+		expect_cqe(test, i, i ? KWARP_WR_WRITE : KWARP_WR_READ, KWARP_WC_SUCCESS);
+	expect_none(test);
+	KUNIT_EXPECT_EQ(test, ring_cons(t), n);
+}
+
+/* @answered: no request before this index is a Read without a response */
 struct model {
 	struct {
 		u8 opcode;
@@ -276,10 +307,7 @@ static void walk_check(struct kunit *test, struct model *m, u32 base)
 	KUNIT_ASSERT_EQ(test, ring_cons(t), base + m->done);
 }
 
-/*
- * Post, take and complete in random order. The requests go hundreds of times through all slots of
- * the ring, and the indices wrap.
- */
+/* The requests go hundreds of times through all slots of the ring, and the indices wrap. */
 static void test_walk(struct kunit *test)
 {
 	struct sq_test *t = test->priv;
@@ -324,6 +352,8 @@ static struct kunit_case sq_cases[] = {
 	KUNIT_CASE(test_reads),
 	KUNIT_CASE(test_early_answer),
 	KUNIT_CASE(test_unsignaled),
+	KUNIT_CASE(test_no_cq),
+	KUNIT_CASE(test_behind),
 	KUNIT_CASE(test_walk),
 	{}
 };

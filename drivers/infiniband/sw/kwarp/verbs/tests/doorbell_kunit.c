@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * The doorbell as the RDMA core and a program see it: what the driver declares to the core, what
- * each ioctl() returns and which calls it makes, before and after the device has gone.
- */
+/* The doorbell as the RDMA core and a program see it */
 #include "fixture.h"
 
 #include <linux/fs.h>
@@ -11,7 +8,7 @@
 /* Index of the attribute through which the core passes the new object to the OPEN method. */
 #define FD_ATTR	uapi_bkey_attr(uapi_key_attr(KWARP_ATTR_DOORBELL_OPEN_FD))
 
-/* Stand-ins for symbols of the core: only their addresses matter. */
+/* Fakes for symbols of the core: only their addresses matter. */
 const struct uverbs_obj_type_class uverbs_fd_class = { };
 
 int uverbs_uobject_fd_release(struct inode *inode, struct file *file)
@@ -29,7 +26,6 @@ static const struct uverbs_object_def *doorbell_object(void)
 	return kwarp_uapi_defs[0].chain_obj_tree;
 }
 
-/* Open a doorbell as the core does: zeroed object, context of the process, then the OPEN method. */
 static int open_bell(struct kunit *test)
 {
 	struct uverbs_attr_bundle *attrs;
@@ -61,9 +57,8 @@ static int doorbell_init(struct kunit *test)
 }
 
 /*
- * Make an ioctl() call; expect its result, and the calls that it made (@log): "find" is a lookup
- * that has found the queue pair, "put" the end of the reference; "doorbell" and "recv-doorbell" are
- * the calls that tell the engine of posted requests and of posted receives.
+ * @log: "find" is a lookup that has found the queue pair, "put" the end of the reference;
+ * "doorbell" and "recv-doorbell" tell the engine of posted requests and of posted receives.
  */
 static void expect_ring(struct kunit *test, unsigned int cmd, unsigned long arg, long ret,
 			const char *log)
@@ -72,7 +67,6 @@ static void expect_ring(struct kunit *test, unsigned int cmd, unsigned long arg,
 	vt_expect_log(test, log);
 }
 
-/* Which context the queue pair belongs to. */
 enum whose {
 	OWN,		/* the context of the doorbell */
 	STRANGER,	/* the context of another process */
@@ -154,10 +148,7 @@ static void close_bell(void)
 	type->destroy_object(uobj, RDMA_REMOVE_CLOSE);
 }
 
-/*
- * The context ends while an ioctl() on its doorbell runs: a new context may have the same address,
- * so a queue pair with that address in @ibuc must be refused.
- */
+/* A new context may have the same address: a queue pair with that address must be refused. */
 static void test_ends_meanwhile(struct kunit *test)
 {
 	belongs_to(OWN);
@@ -181,10 +172,7 @@ static void test_second(struct kunit *test)
 	expect_ring(test, SEND, VT_QPN, -EIO, "");
 }
 
-/*
- * What the driver declares to the core: with another object type the core would not open the file,
- * or would not close it.
- */
+/* With another object type the core would not open the file, or would not close it. */
 static void test_declared(struct kunit *test)
 {
 	const struct uverbs_method_def *open = (*doorbell_object()->methods)[0];

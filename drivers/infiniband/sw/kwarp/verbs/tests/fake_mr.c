@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Stand-ins for the functions that pin memory and make regions and dma-bufs: they always return the
+ * Fakes for the functions that pin memory and make regions and dma-bufs: they always return the
  * same object (vt->umem, vt->mr), count how many exist, and note their arguments in @vt.
  */
-#include "stand_ins.h"
+#include "rename.h"
+#include "fixture.h"
 
 struct ib_umem *vt_umem_get(struct ib_device *ibdev, unsigned long addr, size_t size,
 			    int access)
@@ -32,7 +33,6 @@ static struct kwarp_mr *new_mr(u32 stag)
 	return &vt->mr;
 }
 
-/* Set the range of the region and, like the real functions, the range in the core's object. */
 static void set_range(u64 iova, u64 length)
 {
 	vt->mr.va = iova;
@@ -49,10 +49,7 @@ struct kwarp_mr *kwarp_mr_create_user(struct kwarp_dev *kdev, struct ib_pd *pd,
 	return new_mr(VT_STAG);
 }
 
-/*
- * Stand-in: make a region over the memory of @old.  That memory is vt->old_umem or, if this is
- * NULL, a dma-buf: see kwarp_mr_umem() and kwarp_mr_is_writable() below.
- */
+/* The memory is vt->old_umem or, if this is NULL, a dma-buf: see kwarp_mr_umem() below. */
 struct kwarp_mr *kwarp_mr_create_same(struct kwarp_dev *kdev, struct ib_pd *pd,
 				      const struct kwarp_mr *old, int access)
 {
@@ -123,8 +120,8 @@ struct kwarp_mr *kwarp_mr_create_window(struct kwarp_dev *kdev, struct ib_pd *pd
 	return mr;
 }
 
-/* Stand-in: VT_STAG is the only STag with a region; a lookup takes a reference on it. */
-struct kwarp_mr *vt_mr_lookup(struct kwarp_dev *kdev, u32 stag)
+/* Fake: VT_STAG is the only STag with a region; a lookup takes a reference on it. */
+struct kwarp_mr *kwarp_mr_lookup(struct kwarp_dev *kdev, u32 stag)
 {
 	if (stag != VT_STAG)
 		return NULL;
@@ -132,21 +129,21 @@ struct kwarp_mr *vt_mr_lookup(struct kwarp_dev *kdev, u32 stag)
 	return &vt->mr;
 }
 
-void vt_mr_put(struct kwarp_mr *mr)
+void kwarp_mr_put(struct kwarp_mr *mr)
 {
 	vt->mrs--;
 }
 
-bool vt_mr_close(struct kwarp_mr *mr)
+bool kwarp_mr_close(struct kwarp_mr *mr)
 {
 	if (!vt->busy)
 		vt->closed = mr;
 	return !vt->busy;
 }
 
-enum kwarp_mem_err vt_mem_check(const struct kwarp_mr *mr, u32 stag,
-				const struct kwarp_mem_stream *stream, u64 addr, u64 len,
-				int rights)
+enum kwarp_mem_err kwarp_mem_check(const struct kwarp_mr *mr, u32 stag,
+				   const struct kwarp_mem_stream *stream, u64 addr, u64 len,
+				   int rights)
 {
 	if (!mr)
 		return KWARP_MEM_STAG;

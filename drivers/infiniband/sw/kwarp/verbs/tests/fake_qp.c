@@ -1,15 +1,42 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Stand-ins for the functions of queue pairs, their engines and connections.  Most only append a
- * word to a log, which tests compare with the calls that they expect.
- */
-#include "stand_ins.h"
+/* Fakes for the functions of queue pairs, their engines and connections */
+#include "rename.h"
+#include "fixture.h"
 
-void vt_qp_init(struct kwarp_qp *qp)
+#include "../../stats.h"
+
+void ibdev_notice(const struct ib_device *ibdev, const char *format, ...)
 {
+	vt_log_word("notice");
 }
 
-int vt_qp_reserve(struct kwarp_qp *qp)
+void kwarp_qp_init(struct kwarp_qp *qp)
+{
+	mutex_init(&qp->wiring);
+}
+
+int kwarp_cm_wire(struct kwarp_qp *qp, const struct kwarp_wiring *to, struct kwarp_wire **wire)
+{
+	vt_log_word("wire");
+	vt->wiring = *to;
+	if (!vt->event)
+		*wire = (struct kwarp_wire *)&vt->wiring;
+	return vt->event;
+}
+
+int kwarp_cm_wire_sends(struct kwarp_wire *w, const struct kwarp_wire_sends *s)
+{
+	vt_log_word(w == (struct kwarp_wire *)&vt->wiring ? "sends" : "?");
+	vt->sends = *s;
+	return vt->event;
+}
+
+void kwarp_cm_unwire(struct kwarp_wire *w)
+{
+	vt_log_word(w == (struct kwarp_wire *)&vt->wiring ? "cut" : "?");
+}
+
+int kwarp_qp_reserve(struct kwarp_qp *qp)
 {
 	if (vt_is_fault(FAULT_RESERVE))
 		return -ENOMEM;
@@ -18,48 +45,48 @@ int vt_qp_reserve(struct kwarp_qp *qp)
 	return 0;
 }
 
-void vt_qp_unreserve(struct kwarp_qp *qp)
+void kwarp_qp_unreserve(struct kwarp_qp *qp)
 {
 	vt->reserved--;
 }
 
-struct kwarp_stats_stream *vt_engine_stats(struct kwarp_engine *e)
+struct kwarp_stats_stream *kwarp_engine_stats(struct kwarp_engine *e)
 {
 	return &e->stats;
 }
 
-void vt_stats_add(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream)
+void kwarp_stats_add(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream)
 {
 	vt->counted++;
 }
 
-void vt_stats_remove(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream)
+void kwarp_stats_remove(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream)
 {
 	vt->counted--;
 }
 
-void vt_stats_total(struct kwarp_dev *kdev, struct kwarp_stream_stats *sum)
+void kwarp_stats_total(struct kwarp_dev *kdev, struct kwarp_stream_stats *sum)
 {
 	*sum = *vt->total;
 }
 
-void vt_qp_publish(struct kwarp_qp *qp)
+void kwarp_qp_publish(struct kwarp_qp *qp)
 {
 	vt_log_word("publish");
 }
 
-void vt_qp_retire(struct kwarp_qp *qp)
+void kwarp_qp_retire(struct kwarp_qp *qp)
 {
 	vt->reserved--;
 	vt_log_word("retire");
 }
 
-bool vt_qp_gone(struct kwarp_qp *qp)
+bool kwarp_qp_gone(struct kwarp_qp *qp)
 {
 	return !vt->users--;
 }
 
-struct kwarp_qp *vt_qp_lookup(struct kwarp_dev *kdev, u32 qpn)
+struct kwarp_qp *kwarp_qp_lookup(struct kwarp_dev *kdev, u32 qpn)
 {
 	if (kdev != vt->kdev || qpn != VT_QPN || !vt->found)
 		return NULL;
@@ -69,73 +96,78 @@ struct kwarp_qp *vt_qp_lookup(struct kwarp_dev *kdev, u32 qpn)
 	return vt->found;
 }
 
-void vt_qp_put(struct kwarp_qp *qp)
+void kwarp_qp_put(struct kwarp_qp *qp)
 {
 	vt_log_word(qp == vt->found ? "put" : "?");
 }
 
-void vt_cm_drop_qp(struct kwarp_qp *qp)
+void kwarp_cm_drop_qp(struct kwarp_qp *qp)
 {
 	vt->drops++;
 	vt->dropped = qp;
 }
 
-bool vt_cm_is_stand_in(const struct ib_qp *ibqp)
+bool kwarp_cm_is_stand_in(const struct ib_qp *ibqp)
 {
 	return ibqp->qp_type == IB_QPT_RESERVED1;
 }
 
-int vt_cm_modify_stand_in(struct ib_qp *ibqp, bool graceful)
+int kwarp_cm_modify_stand_in(struct ib_qp *ibqp, bool graceful)
 {
 	vt_log_word(graceful ? "cm-close" : "cm-abort");
 	return vt->event;
 }
 
-int vt_qp_note(struct kwarp_qp *qp, enum kwarp_qp_event event)
+int kwarp_qp_note(struct kwarp_qp *qp, enum kwarp_qp_event event)
 {
 	vt_log_word(event == KWARP_QPE_CLOSE ? "close" : event == KWARP_QPE_ABORT ? "abort" : "?");
 	return vt->event;
 }
 
-void vt_qp_run(struct kwarp_qp *qp)
+void kwarp_qp_run(struct kwarp_qp *qp)
 {
 	vt_log_word("run");
 }
 
-int vt_qp_reset(struct kwarp_qp *qp)
+int kwarp_qp_reset(struct kwarp_qp *qp)
 {
 	vt_log_word("reset");
 	return vt->event;
 }
 
-void vt_qp_set_access(struct kwarp_qp *qp, int access, bool set_up)
+void kwarp_qp_set_access(struct kwarp_qp *qp, int access, bool set_up)
 {
 	qp->attr.qp_access_flags = access;
 	vt_log_word(set_up ? "access-of-setup" : "access");
 }
 
-enum kwarp_qp_state vt_qp_state(struct kwarp_qp *qp)
+void kwarp_qp_forget_access(struct kwarp_qp *qp)
+{
+	vt_log_word("forget-access");
+}
+
+enum kwarp_qp_state kwarp_qp_state(struct kwarp_qp *qp)
 {
 	return vt->state;
 }
 
-void vt_engine_wire(struct kwarp_engine *e, const struct kwarp_engine_parts *parts)
+void kwarp_engine_wire(struct kwarp_engine *e, const struct kwarp_engine_parts *parts)
 {
 	vt->parts = *parts;
 	vt->wired = e;
 }
 
-void vt_engine_unwire(struct kwarp_engine *e)
+void kwarp_engine_unwire(struct kwarp_engine *e)
 {
 	vt_log_word(e == vt->wired ? "unwire" : "?");
 }
 
-void vt_engine_posted_send(struct kwarp_engine *e, bool user)
+void kwarp_engine_posted_send(struct kwarp_engine *e, bool user)
 {
 	vt_log_word(user ? "doorbell" : "kick");
 }
 
-void vt_engine_posted_recv(struct kwarp_engine *e, bool user)
+void kwarp_engine_posted_recv(struct kwarp_engine *e, bool user)
 {
 	vt_log_word(user ? "recv-doorbell" : "recv-kick");
 }

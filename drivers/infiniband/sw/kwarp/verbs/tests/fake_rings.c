@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Stand-ins for rings and for the RDMA core's mappings: they count what exists, and fail when
- * vt.fault says so.  libsiw is the libibverbs provider of the siw driver, which programs use on
- * links of type kwarp-siw.
- *
- * Numbers such as 5042-3-1 name requirements of RFCs, see Documentation/conformance.
+ * Fakes for rings and for the RDMA core's mappings: they count what exists, and fail when
+ * vt.fault says so.
  */
-#include "stand_ins.h"
+#include "fakes.h"
 
+#include <linux/anon_inodes.h>
+#include <linux/file.h>
 #include <linux/vmalloc.h>
-#include <rdma/siw-abi.h>
-
-#include "../../queue/siw_ring.h"
 
 struct kwarp_account *vt_account_get(void)
 {
@@ -46,19 +42,24 @@ void vt_uncharge(struct kwarp_charge *charge)
 	charge->octets = 0;
 }
 
-/* Charge one octet for a ring that was made. */
-static void pay_ring(struct kwarp_charge *charge, struct kwarp_account *account)
+void vt_charge_late(const struct kwarp_charge *charge, bool late)
+{
+	vt->late += late ? 1 : -1;
+}
+
+bool vt_charge_can_wait(const struct kwarp_charge *charge, u64 octets)
+{
+	return vt->late;
+}
+
+void vt_pay_ring(struct kwarp_charge *charge, struct kwarp_account *account)
 {
 	charge->account = account;
 	if (account)
 		vt->charged += ++charge->octets;
 }
 
-/*
- * Count a ring, if it was made (@ret is 0): as charged to the memory cgroup of a process (@user) or
- * to none.  Return: @ret.
- */
-static int note_ring(int ret, bool user)
+int vt_note_ring(int ret, bool user)
 {
 	if (ret)
 		return ret;
@@ -76,10 +77,10 @@ int vt_ring_init(struct kwarp_ring *ring, u32 entries, u32 stride, bool user)
 	int ret;
 
 	ring->charge.account = NULL;
-	ret = note_ring(vt_is_fault(FAULT_RING) ? -ENOMEM :
-			kwarp_ring_init(ring, entries, stride, user), user);
+	ret = vt_note_ring(vt_is_fault(FAULT_RING) ? -ENOMEM :
+			   kwarp_ring_init(ring, entries, stride, user), user);
 	if (!ret)
-		pay_ring(&ring->charge, account);
+		vt_pay_ring(&ring->charge, account);
 	return ret;
 }
 
@@ -96,10 +97,10 @@ int vt_sq_init(struct kwarp_sq *sq, u32 entries, u32 stride)
 	int ret;
 
 	sq->ring.charge.account = NULL;
-	ret = note_ring(vt_is_fault(FAULT_RING) ? -ENOMEM :
-			kwarp_sq_init(sq, entries, stride), sq->user);
+	ret = vt_note_ring(vt_is_fault(FAULT_RING) ? -ENOMEM :
+			   kwarp_sq_init(sq, entries, stride), sq->user);
 	if (!ret)
-		pay_ring(&sq->ring.charge, account);
+		vt_pay_ring(&sq->ring.charge, account);
 	return ret;
 }
 
@@ -109,75 +110,27 @@ int vt_rq_init(struct kwarp_rq *rq, u32 entries, u32 stride)
 	int ret;
 
 	rq->ring.charge.account = NULL;
-	ret = note_ring(vt_is_fault(FAULT_RING) ? -ENOMEM :
-			kwarp_rq_init(rq, entries, stride), rq->user);
+	ret = vt_note_ring(vt_is_fault(FAULT_RING) ? -ENOMEM :
+			   kwarp_rq_init(rq, entries, stride), rq->user);
 	if (!ret)
-		pay_ring(&rq->ring.charge, account);
+		vt_pay_ring(&rq->ring.charge, account);
 	return ret;
 }
 
-/* Count a ring that was made for libsiw. */
-static void note_siw(struct kwarp_charge *charge, struct kwarp_account *account)
-{
-	vt->siw_rings++;
-	note_ring(0, true);
-	pay_ring(charge, account);
-}
-
-static struct kwarp_siw_wq *new_siw_wq(struct kwarp_siw_wq *wq, struct kwarp_account *account)
-{
-	if (wq)
-		note_siw(&wq->charge, account);
-	return wq;
-}
-
-struct kwarp_siw_wq *vt_siw_new_sq(u32 entries, struct kwarp_account *account)
-{
-	return new_siw_wq(vt_is_fault(FAULT_SIW) ? NULL : kwarp_siw_new_sq(entries, NULL), account);
-}
-
-struct kwarp_siw_wq *vt_siw_new_rq(u32 entries, struct kwarp_account *account)
-{
-	return new_siw_wq(vt_is_fault(FAULT_SIW) ? NULL : kwarp_siw_new_rq(entries, NULL), account);
-}
-
-struct kwarp_siw_cq *vt_siw_new_cq(u32 entries, struct kwarp_account *account)
-{
-	struct kwarp_siw_cq *cq = vt_is_fault(FAULT_SIW) ? NULL : kwarp_siw_new_cq(entries, NULL);
-
-	if (cq)
-		note_siw(&cq->charge, account);
-	return cq;
-}
-
-void vt_siw_free_wq(struct kwarp_siw_wq *wq)
-{
-	if (!wq)
-		return;
-	vt->siw_rings--;
-	vt->rings -= !!wq->mem;
-	vt_uncharge(&wq->charge);
-	kwarp_siw_free_wq(wq);
-}
-
-void vt_siw_free_cq(struct kwarp_siw_cq *cq)
-{
-	if (!cq)
-		return;
-	vt->siw_rings--;
-	vt->rings -= !!cq->mem;
-	vt_uncharge(&cq->charge);
-	kwarp_siw_free_cq(cq);
-}
-
-/* Stand-in for the vfree() of kwarp_mmap_free(): frees a ring whose mmap entry is gone. */
+/* Fake for the vfree() of kwarp_mmap_free(): frees a ring whose mmap entry is gone. */
 void vt_vfree(const void *addr)
 {
 	vt->rings -= !!addr;
 	vfree(addr);
 }
 
-/* Stand-in for queue_rcu_work(): the work item runs at the next vt_grace_period(). */
+struct file *vt_getfile(const char *name, const struct file_operations *fops, void *priv, int flags)
+{
+	return vt_is_fault(FAULT_FILE) ? ERR_PTR(-ENFILE) :
+					 anon_inode_getfile(name, fops, priv, flags);
+}
+
+/* Fake for queue_rcu_work(): the work item runs at the next vt_grace_period(). */
 bool vt_queue_rcu_work(struct workqueue_struct *wq, struct rcu_work *work)
 {
 	vt_grace_period();
@@ -201,8 +154,8 @@ int rdma_user_mmap_entry_insert_range(struct ib_ucontext *ibuc, struct rdma_user
 {
 	if (vt_is_fault(FAULT_MAP) || vt->maps == VT_MAPS)
 		return -ENOMEM;
-	/* libsiw takes the key SIW_INVAL_UOBJ_KEY for "nothing to map": use only pages after it. */
-	if (min <= SIW_INVAL_UOBJ_KEY >> PAGE_SHIFT || max < min)
+	/* A foreign library takes the key 0x90000 for "nothing to map": use only pages after it. */
+	if (min <= 0x90000 >> PAGE_SHIFT || max < min)
 		return -EINVAL;
 	kref_init(&entry->ref);
 	entry->ucontext = ibuc;
@@ -232,7 +185,6 @@ void rdma_user_mmap_entry_remove(struct rdma_user_mmap_entry *entry)
 	rdma_user_mmap_entry_put(entry);
 }
 
-/* Find the entry of @ibuc that has exactly the offset and the length of @vma. */
 struct rdma_user_mmap_entry *rdma_user_mmap_entry_get(struct ib_ucontext *ibuc,
 						      struct vm_area_struct *vma)
 {
@@ -250,6 +202,19 @@ struct rdma_user_mmap_entry *rdma_user_mmap_entry_get(struct ib_ucontext *ibuc,
 	return NULL;
 }
 
+/* Like the real function, but there is no earlier file. */
+void vt_set_file(struct vm_area_struct *vma, struct file *file)
+{
+	vma->vm_file = get_file(file);
+}
+
+void vt_unmap(void)
+{
+	if (vt->mapping)
+		__fput_sync(vt->mapping);
+	vt->mapping = NULL;
+}
+
 int vt_remap(struct vm_area_struct *vma, void *addr, unsigned long pgoff)
 {
 	/* A child must not inherit the mapping. */
@@ -257,6 +222,7 @@ int vt_remap(struct vm_area_struct *vma, void *addr, unsigned long pgoff)
 	return 0;
 }
 
+/* The mapping stays until vt_unmap(), or the next call. */
 int vt_mmap(struct kwarp_ucontext *uc, u64 offset, size_t len)
 {
 	struct vm_area_struct vma = {
@@ -264,12 +230,15 @@ int vt_mmap(struct kwarp_ucontext *uc, u64 offset, size_t len)
 		.vm_end = 0x10000 + PAGE_ALIGN(len),
 		.vm_pgoff = offset >> PAGE_SHIFT,
 	};
+	int ret;
 
+	vt_unmap();
 	vt->mapped = NULL;
-	return kwarp_mmap(&uc->ibuc, &vma);
+	ret = kwarp_mmap(&uc->ibuc, &vma);
+	vt->mapping = vma.vm_file;
+	return ret;
 }
 
-/* Expect that only the process vt->uc can map the ring, at @offset and with exactly @len octets. */
 void vt_expect_map(struct kunit *test, u64 offset, u32 len)
 {
 	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->uc, offset, len), 0);

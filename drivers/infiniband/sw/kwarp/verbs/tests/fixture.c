@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * What all test cases of the verbs use: the process that calls the verbs, the log to which the
- * stand-ins for other layers append a word for each call, and set-up and end of a case.
- */
 #include "fixture.h"
 
 #include <linux/mman.h>
@@ -17,14 +13,12 @@ void vt_log_word(const char *word)
 	strlcat(vt->log, word, VT_LOG);
 }
 
-/* Expect that the log has the words @want since vt_expect_log() was called last, and clear it. */
 void vt_expect_log(struct kunit *test, const char *want)
 {
 	KUNIT_EXPECT_STREQ(test, vt->log, want);
 	vt->log[0] = 0;
 }
 
-/* Is this call of the stand-in @what the one that has to fail (the vt->nth call)? */
 bool vt_is_fault(enum vt_fault what)
 {
 	return vt->fault == what && !--vt->nth;
@@ -84,6 +78,21 @@ static int make_process(struct kunit *test)
 	return 0;
 }
 
+const struct ib_gid_attr *vt_get_gid_attr(struct ib_device *ibdev, u32 port, int index)
+{
+	struct ib_gid_attr *attr = &vt->gid_attr[index];
+
+	if (!attr->device)
+		return ERR_PTR(-ENODATA);
+	vt->gid_refs++;
+	return attr;
+}
+
+void vt_put_gid_attr(const struct ib_gid_attr *attr)
+{
+	vt->gid_refs--;
+}
+
 int vt_init(struct kunit *test)
 {
 	vt = kunit_kzalloc(test, sizeof(*vt), GFP_KERNEL);
@@ -93,7 +102,12 @@ int vt_init(struct kunit *test)
 	vt->netdev = kunit_kzalloc(test, sizeof(*vt->netdev), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, vt->netdev);
 	INIT_LIST_HEAD(&vt->netdev->adj_list.upper);
+#ifndef CONFIG_PCPU_DEV_REFCNT
+	refcount_set(&vt->netdev->dev_refcnt, 1);
+#endif
 	vt->kdev->netdev = vt->netdev;
+	vt->kdev->net = &init_net;
+	vt->kdev->knobs.log_errors = 1;
 	vt->pd.ibpd.device = &vt->kdev->ibdev;
 	return make_process(test);
 }
@@ -108,11 +122,14 @@ void vt_exit(struct kunit *test)
 	if (vt->rcq)
 		kwarp_destroy_cq(&vt->rcq->ibcq, NULL);
 	vt_grace_period();
+	vt_unmap();
 	for (i = 0; i < VT_MAPS; i++)
 		KUNIT_EXPECT_NULL_MSG(test, vt->map[i], "mapping %d", i);
 	KUNIT_EXPECT_EQ(test, vt->rings, 0);
-	KUNIT_EXPECT_EQ(test, vt->siw_rings, 0);
+	KUNIT_EXPECT_EQ(test, vt->gid_refs, 0);
+	KUNIT_EXPECT_EQ(test, vt->foreign, 0);
 	KUNIT_EXPECT_EQ(test, vt->charged, 0);
+	KUNIT_EXPECT_EQ(test, vt->late, 0);
 	KUNIT_EXPECT_EQ(test, vt->accounts, 1);
 	KUNIT_EXPECT_EQ(test, vt->reserved, 0);
 	KUNIT_EXPECT_EQ(test, vt->counted, 0);

@@ -37,7 +37,6 @@ static int mad_init(struct kunit *test)
 	return 0;
 }
 
-/* Make a Get of an attribute, as the core does. */
 static void make_get(u16 attr, u8 port)
 {
 	static const u8 head[] = { 1, 4, 1, 1 };	/* version, class, its version, Get */
@@ -106,7 +105,6 @@ static void test_counters(struct kunit *test)
 	expect_answer(test, 64, octets, sizeof(octets));
 }
 
-/* Counters stay at their largest value. */
 static void test_saturation(struct kunit *test)
 {
 	u8 octets[40] = { 0, 1 };

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * A queue pair for the tests of its verbs, and functions that create and destroy it.  These expect
- * the words that the stand-ins for other layers append to a log, such as "publish".
- */
 #include "qp_fixture.h"
 
 struct kwarp_qp *vt_qp;
@@ -36,7 +32,6 @@ int verbs_qp_init(struct kunit *test)
 	return 0;
 }
 
-/* Create the queue pair for a program that has room for the module's whole answer. */
 int vt_create_user(struct kunit *test, struct ib_qp_init_attr *attr)
 {
 	return kwarp_create_qp(&vt_qp->ibqp, attr,

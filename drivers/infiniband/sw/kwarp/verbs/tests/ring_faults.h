@@ -5,11 +5,7 @@
 
 #include "fixture.h"
 
-/*
- * A fault: the @nth call of a fake function, which @fault names, fails, and the verb has to return
- * @ret.  FAULT_ANSWER is not a call: the process's buffer for the answer is bad, and @nth is not
- * used.
- */
+/* FAULT_ANSWER is not a call: the process's buffer for the answer is bad, and @nth is not used. */
 struct fault_case {
 	const char *desc;
 	enum vt_fault fault;
@@ -19,6 +15,7 @@ struct fault_case {
 
 static const struct fault_case ring_faults[] = {
 	{ "ring", FAULT_RING, 1, -ENOMEM },
+	{ "file", FAULT_FILE, 1, -ENOMEM },
 	{ "mapping", FAULT_MAP, 1, -ENOMEM },
 	{ "answer", FAULT_ANSWER, 0, -EFAULT },
 };

@@ -13,7 +13,6 @@
 #define LONG	64
 #define CANARY	0xa5
 
-/* Make a request of @given octets, each of which is @octet. */
 static struct ib_udata *new_request(struct kunit *test, size_t given, u8 octet)
 {
 	struct ib_udata *udata = vt_udata(test, given, 0);
@@ -48,10 +47,7 @@ static void test_short(struct kunit *test)
 	}
 }
 
-/*
- * A request may be longer than the driver knows if all octets after the known ones are zero: each
- * of these octets is checked.
- */
+/* A request may be longer than the driver knows if all octets after the known ones are zero. */
 static void test_long(struct kunit *test)
 {
 	struct ib_udata *udata;
@@ -68,7 +64,6 @@ static void test_long(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, kwarp_udata_no_request(udata), -EOPNOTSUPP);
 		KUNIT_EXPECT_EQ(test, kwarp_udata_none(udata), -EOPNOTSUPP);
 	}
-	/* The last octet is checked for every length of the request. */
 	for (at = KNOWN; at < LONG; at++) {
 		udata = vt_udata(test, at + 1, 0);
 		vt_unknown(test, at);
@@ -99,10 +94,7 @@ static void test_request_fault(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_udata_request(udata, req, KNOWN), -EFAULT);
 }
 
-/*
- * The answer is cut to the length of the process's buffer (@room), or the rest of the buffer is
- * filled with zeroes; nothing is written after the buffer.
- */
+/* Nothing is written after the process's buffer (@room). */
 static void test_answer(struct kunit *test)
 {
 	u8 want[KNOWN], got[LONG];

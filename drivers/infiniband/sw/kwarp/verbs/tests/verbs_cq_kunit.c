@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Completion queue: what is refused and with which errno, what is granted, what user space can map,
- * and that a call that fails leaves no object behind.
- */
+/* Verbs of the completion queue */
 #include <linux/log2.h>
 
+#include "../personality.h"
 #include "ring_faults.h"
 
 static struct kwarp_cq *new_cq(struct kunit *test)
@@ -43,7 +41,7 @@ static const struct cq_case {
 	{ "none", 0, 0, -EINVAL },
 	{ "one too many", KWARP_MAX_CQE + 1, 0, -EINVAL },
 	{ "all ones", U32_MAX, 0, -EINVAL },
-	{ "timestamps", 8, IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION, -EOPNOTSUPP },
+	{ "timestamps of no clock", 8, IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION, -EOPNOTSUPP },
 	{ "overrun", 8, IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN },
 	{ "unknown flag", 8, 4, -EOPNOTSUPP },
 };
@@ -106,6 +104,29 @@ static void test_cq_charge(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, create_cq(test, new_cq(test), 8, 0), -ENOMEM);
 }
 
+/* A mapping outlives its queue and its ring's grace period: the user pays until it is gone. */
+static void test_cq_left(struct kunit *test)
+{
+	struct kwarp_create_cq_resp resp;
+	struct kwarp_cq *cq = new_cq(test);
+
+	KUNIT_ASSERT_EQ(test, create_cq(test, cq, 8, 0), 0);
+	vt_get_answer(test, &resp, sizeof(resp));
+	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->uc, resp.mmap_key, resp.mmap_len), 0);
+	KUNIT_EXPECT_EQ(test, resize_cq(test, cq, 100), 0);
+	vt_grace_period();
+	KUNIT_EXPECT_EQ(test, vt->rings, 2);
+	vt_get_answer(test, &resp, sizeof(resp));
+	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->uc, resp.mmap_key, resp.mmap_len), 0);
+	KUNIT_EXPECT_EQ(test, vt->rings, 1);
+	KUNIT_EXPECT_EQ(test, kwarp_destroy_cq(&cq->ibcq, NULL), 0);
+	KUNIT_EXPECT_EQ(test, vt->rings, 1);
+	KUNIT_EXPECT_EQ(test, vt->charged, 1);
+	KUNIT_EXPECT_EQ(test, vt->accounts, 2);
+	vt_unmap();
+	KUNIT_EXPECT_EQ(test, vt->charged, 0);
+}
+
 static void test_cq_limit(struct kunit *test)
 {
 	atomic_set(&vt->kdev->num_cq, KWARP_MAX_CQ);
@@ -114,21 +135,54 @@ static void test_cq_limit(struct kunit *test)
 	atomic_set(&vt->kdev->num_cq, 0);
 }
 
-/*
- * The CQ of a kernel consumer has no mapping, has an array for the QP of each entry (cq->qp), and
- * cannot be resized.
- */
+/* The CQ has no mapping, has an array for the QP of each entry (cq->qp), and cannot be resized. */
 static void test_cq_kernel(struct kunit *test)
 {
-	struct ib_udata *udata;
-
 	vt_make_cq(test, &vt->scq, 5);
 	KUNIT_EXPECT_EQ(test, vt->maps, 0);
 	KUNIT_EXPECT_NOT_NULL(test, vt->scq->qp);
 	KUNIT_EXPECT_EQ(test, vt->scq->ibcq.cqe, 8);
-	udata = vt_udata(test, 0, sizeof(struct kwarp_create_cq_resp));
-	KUNIT_EXPECT_EQ(test, kwarp_resize_cq(&vt->scq->ibcq, 16, udata), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kwarp_resize_cq(&vt->scq->ibcq, 16, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, vt->rings, 1);
+}
+
+static const struct kwarp_personality foreign;
+
+static const struct stamp_case {
+	const char *desc;
+	struct kwarp_create_cq_req req;
+	u32 flags;
+	const struct kwarp_personality *personality;
+	int ret;
+} stamps[] = {
+	{ "none", { 0 } },
+	{ "raw", { KWARP_CQ_STAMP_RAW } },
+	{ "real", { KWARP_CQ_STAMP_REAL } },
+	{ "raw, as the core knows", { KWARP_CQ_STAMP_RAW },
+	  IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION },
+	{ "both", { KWARP_CQ_STAMP_RAW | KWARP_CQ_STAMP_REAL }, 0, NULL, -EOPNOTSUPP },
+	{ "unknown flag", { 4 }, 0, NULL, -EOPNOTSUPP },
+	{ "reserved", { KWARP_CQ_STAMP_RAW, 1 }, 0, NULL, -EOPNOTSUPP },
+	{ "foreign", { KWARP_CQ_STAMP_RAW }, 0, &foreign, -EOPNOTSUPP },
+};
+
+KUNIT_ARRAY_PARAM_DESC(stamp, stamps, desc);
+
+static void test_cq_stamp(struct kunit *test)
+{
+	const struct stamp_case *c = test->param_value;
+	const struct ib_cq_init_attr attr = { .cqe = 8, .flags = c->flags };
+	struct kwarp_cq *cq = new_cq(test);
+
+	vt->kdev->personality = c->personality;
+	vt_udata(test, sizeof(c->req), sizeof(struct kwarp_create_cq_resp));
+	KUNIT_ASSERT_EQ(test, copy_to_user(vt->page, &c->req, sizeof(c->req)), 0);
+	KUNIT_EXPECT_EQ(test, kwarp_create_cq(&cq->ibcq, &attr, vt->attrs), c->ret);
+	vt->kdev->personality = NULL;
+	if (c->ret)
+		return;
+	KUNIT_EXPECT_EQ(test, cq->stamp, c->req.flags);
+	KUNIT_EXPECT_EQ(test, kwarp_destroy_cq(&cq->ibcq, NULL), 0);
 }
 
 static void test_cq_request(struct kunit *test)
@@ -137,7 +191,7 @@ static void test_cq_request(struct kunit *test)
 	struct kwarp_cq *cq = new_cq(test);
 
 	vt_udata(test, 16, sizeof(struct kwarp_create_cq_resp));
-	vt_unknown(test, 0);
+	vt_unknown(test, sizeof(struct kwarp_create_cq_req));
 	KUNIT_EXPECT_EQ(test, kwarp_create_cq(&cq->ibcq, &attr, vt->attrs), -EOPNOTSUPP);
 	/* Room for a part of the answer is no error: an older provider knows only that part. */
 	vt_udata(test, 16, 8);
@@ -145,10 +199,7 @@ static void test_cq_request(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_destroy_cq(&cq->ibcq, NULL), 0);
 }
 
-/*
- * The new ring replaces the old one, which cannot be mapped any more. The old one is freed after a
- * grace period, for which the resize does not wait.
- */
+/* The old ring is freed after a grace period, for which the resize does not wait. */
 static void test_resize(struct kunit *test)
 {
 	struct kwarp_create_cq_resp before, after;
@@ -168,7 +219,6 @@ static void test_resize(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_destroy_cq(&cq->ibcq, NULL), 0);
 }
 
-/* A resize that is refused leaves the old ring in use. */
 static void test_resize_refused(struct kunit *test)
 {
 	static const int wrong[] = { 0, -1, INT_MIN, KWARP_MAX_CQE + 1, INT_MAX };
@@ -199,37 +249,34 @@ static void test_resize_refused(struct kunit *test)
 }
 
 /*
- * Rings of earlier resizes are freed late, and the user pays for them until then. So if there is no
- * memory, a resize waits for that, and tries again.
+ * Rings of earlier resizes are freed late, and the user pays for them until then. Without such a
+ * ring the resize does not wait for anything.
  */
 static void test_resize_again(struct kunit *test)
 {
 	struct kwarp_cq *cq = new_cq(test);
-	int i;
 
 	KUNIT_ASSERT_EQ(test, create_cq(test, cq, 8, 0), 0);
-	for (i = 0; i < ARRAY_SIZE(ring_faults); i++) {
-		if (ring_faults[i].fault != FAULT_RING)
-			continue;
-		set_fault(&ring_faults[i]);
-		KUNIT_EXPECT_EQ(test, resize_cq(test, cq, 16), 0);
-		KUNIT_EXPECT_EQ(test, cq->ibcq.cqe, 16);
-	}
+	KUNIT_EXPECT_EQ(test, resize_cq(test, cq, 16), 0);
+	vt->fault = FAULT_RING;
+	vt->nth = 1;
+	KUNIT_EXPECT_EQ(test, resize_cq(test, cq, 32), 0);
+	KUNIT_EXPECT_EQ(test, cq->ibcq.cqe, 32);
+	vt_grace_period();
+	vt->nth = 1;
+	KUNIT_EXPECT_EQ(test, resize_cq(test, cq, 64), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, cq->ibcq.cqe, 32);
 	KUNIT_EXPECT_EQ(test, kwarp_destroy_cq(&cq->ibcq, NULL), 0);
 }
 
-/* A resize with flags that the driver does not know is refused. */
-static void test_resize_flags(struct kunit *test)
+static void test_resize_request(struct kunit *test)
 {
 	struct kwarp_cq *cq = new_cq(test);
 	struct ib_udata *udata;
 
 	KUNIT_ASSERT_EQ(test, create_cq(test, cq, 8, 0), 0);
-	udata = vt_udata(test, sizeof(struct kwarp_resize_cq_req), 0);
-	vt_unknown(test, 1);
-	KUNIT_EXPECT_EQ(test, kwarp_resize_cq(&cq->ibcq, 16, udata), -EOPNOTSUPP);
-	udata = vt_udata(test, sizeof(struct kwarp_resize_cq_req), 0);
-	vt_unknown(test, offsetof(struct kwarp_resize_cq_req, rsvd));
+	udata = vt_udata(test, 8, 0);
+	vt_unknown(test, 4);
 	KUNIT_EXPECT_EQ(test, kwarp_resize_cq(&cq->ibcq, 16, udata), -EOPNOTSUPP);
 	KUNIT_EXPECT_EQ(test, vt->rings, 1);
 	KUNIT_EXPECT_EQ(test, kwarp_destroy_cq(&cq->ibcq, NULL), 0);
@@ -265,10 +312,6 @@ static void test_cq_home(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, home_with(test, last + 1, true), -1);
 }
 
-/*
- * The ring of a program, also one made by a resize, is charged to the memory cgroup of the process;
- * the ring of a kernel consumer is charged to no process.
- */
 static void test_cq_payer(struct kunit *test)
 {
 	struct kwarp_cq *cq = new_cq(test);
@@ -288,13 +331,15 @@ static struct kunit_case verbs_cq_cases[] = {
 	KUNIT_CASE_PARAM(test_cq, cq_gen_params),
 	KUNIT_CASE_PARAM(test_cq_fault, ring_fault_gen_params),
 	KUNIT_CASE(test_cq_charge),
+	KUNIT_CASE(test_cq_left),
 	KUNIT_CASE(test_cq_limit),
 	KUNIT_CASE(test_cq_kernel),
+	KUNIT_CASE_PARAM(test_cq_stamp, stamp_gen_params),
 	KUNIT_CASE(test_cq_request),
 	KUNIT_CASE(test_resize),
 	KUNIT_CASE(test_resize_refused),
 	KUNIT_CASE(test_resize_again),
-	KUNIT_CASE(test_resize_flags),
+	KUNIT_CASE(test_resize_request),
 	KUNIT_CASE(test_cq_home),
 	KUNIT_CASE(test_cq_payer),
 	{}

@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Device, port, context, protection domain: what they show, and what is refused and with which
- * errno.
- *
- * Numbers such as 5040-5.2.2-2 name requirements of RFCs, see Documentation/conformance.
- */
+/* Verbs of device, port, context and protection domain */
 #include <linux/inetdevice.h>
 #include <net/if_inet6.h>
 
 #include "fixture.h"
 
-#include <linux/etherdevice.h>
 
-/* The attributes of the device are the limits that the other verbs enforce. */
 static void test_device(struct kunit *test)
 {
 	struct ib_device_attr attr;
@@ -39,6 +32,8 @@ static void test_device(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, attr.device_cap_flags,
 			IB_DEVICE_MEM_MGT_EXTENSIONS | IB_DEVICE_MEM_WINDOW |
 			IB_DEVICE_MEM_WINDOW_TYPE_2B | IB_DEVICE_SRQ_RESIZE);
+	KUNIT_EXPECT_EQ(test, attr.timestamp_mask, U64_MAX);
+	KUNIT_EXPECT_EQ(test, attr.hca_core_clock, 1000000);
 	KUNIT_EXPECT_EQ(test, attr.kernel_cap_flags, IBK_ALLOW_USER_UNREG | IBK_SG_GAPS_REG);
 	udata = vt_udata(test, 8, 64);
 	KUNIT_EXPECT_EQ(test, kwarp_query_device(&vt->kdev->ibdev, &attr, udata), 0);
@@ -90,7 +85,6 @@ static void test_node_desc(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, ibdev->node_desc, "the one in the corner");
 }
 
-/* The port of a netdev with an IPv4 or IPv6 address is ACTIVE; without an address it is INIT. */
 static void test_port_address(struct kunit *test)
 {
 	struct in_ifaddr ifa = { };
@@ -129,7 +123,7 @@ static void test_port(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_query_port(ibdev, 1, &attr), 0);
 	KUNIT_EXPECT_EQ(test, attr.active_mtu, IB_MTU_1024);
 	KUNIT_EXPECT_EQ(test, attr.max_mtu, IB_MTU_4096);
-	KUNIT_EXPECT_EQ(test, attr.gid_tbl_len, 2);
+	KUNIT_EXPECT_EQ(test, attr.gid_tbl_len, 16);
 	KUNIT_EXPECT_EQ(test, attr.max_msg_sz, U32_MAX);
 	KUNIT_EXPECT_EQ(test, attr.state, IB_PORT_DOWN);
 	KUNIT_EXPECT_EQ(test, attr.phys_state, IB_PORT_PHYS_STATE_DISABLED);
@@ -141,46 +135,11 @@ static void test_port(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_query_port(ibdev, 1, &attr), 0);
 	KUNIT_EXPECT_EQ(test, attr.state, IB_PORT_DOWN);
 	KUNIT_EXPECT_EQ(test, kwarp_port_immutable(ibdev, 1, &immutable), 0);
-	KUNIT_EXPECT_EQ(test, immutable.gid_tbl_len, 2);
+	KUNIT_EXPECT_EQ(test, immutable.gid_tbl_len, 16);
 	KUNIT_EXPECT_EQ(test, immutable.core_cap_flags, RDMA_CORE_PORT_IWARP);
 }
 
-/* The GID is the hardware address, or without one the node GUID: rdma_cm refuses a zero GID. */
-static void test_gid(struct kunit *test)
-{
-	static const u8 mac[ETH_ALEN] = { 2, 3, 4, 5, 6, 7 }, zero[16];
-	struct ib_device *ibdev = &vt->kdev->ibdev;
-	union ib_gid gid;
-
-	vt->netdev->addr_len = ETH_ALEN;
-	vt->netdev->dev_addr = mac;
-	ibdev->node_guid = cpu_to_be64(0x1122334455667788);
-	KUNIT_EXPECT_EQ(test, kwarp_query_gid(ibdev, 1, 0, &gid), 0);
-	KUNIT_EXPECT_MEMEQ(test, gid.raw, mac, ETH_ALEN);
-	KUNIT_EXPECT_MEMEQ(test, gid.raw + ETH_ALEN, zero, sizeof(gid) - ETH_ALEN);
-	/* The second GID is for programs that take the first for unused, as it ends in zeroes. */
-	KUNIT_EXPECT_EQ(test, kwarp_query_gid(ibdev, 1, 1, &gid), 0);
-	KUNIT_EXPECT_MEMEQ(test, gid.raw, mac, ETH_ALEN);
-	KUNIT_EXPECT_EQ(test, gid.global.interface_id, ibdev->node_guid);
-	/* a tunnel has an IP address as its own: four octets, or sixteen */
-	vt->netdev->addr_len = 4;
-	KUNIT_EXPECT_EQ(test, kwarp_query_gid(ibdev, 1, 0, &gid), 0);
-	KUNIT_EXPECT_MEMEQ(test, gid.raw, mac, 4);
-	KUNIT_EXPECT_MEMEQ(test, gid.raw + 4, zero, sizeof(gid) - 4);
-	vt->netdev->addr_len = ETH_ALEN;
-	vt->netdev->dev_addr = zero;
-	KUNIT_EXPECT_EQ(test, kwarp_query_gid(ibdev, 1, 0, &gid), 0);
-	KUNIT_EXPECT_MEMEQ(test, gid.raw, &ibdev->node_guid, sizeof(ibdev->node_guid));
-	vt->netdev->addr_len = 0;
-	vt->netdev->dev_addr = mac;
-	KUNIT_EXPECT_EQ(test, kwarp_query_gid(ibdev, 1, 0, &gid), 0);
-	KUNIT_EXPECT_MEMEQ(test, gid.raw, &ibdev->node_guid, sizeof(ibdev->node_guid));
-}
-
-/*
- * The provider speaks the versions @low to @high. @agreed: version that the module chooses; 0: the
- * module refuses the context.
- */
+/* @agreed: version that the module chooses; 0: the module refuses the context */
 static const struct version_case {
 	const char *desc;
 	u32 low, high;
@@ -216,13 +175,11 @@ static void test_context(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, resp.max_inline, KWARP_MAX_INLINE);
 	/* The provider claims to know all features: the answer has those that the module knows. */
 	KUNIT_EXPECT_EQ(test, resp.features, c->agreed ? vt->uc.features : 0);
-	KUNIT_EXPECT_EQ(test, vt->uc.features, KWARP_FEATURE_RFC7306);
+	KUNIT_EXPECT_EQ(test, vt->uc.features,
+			KWARP_FEATURE_RFC7306 | KWARP_FEATURE_SEND_IMM);
 }
 
-/*
- * 7306-1.1-4, 7306-D-6: the knob (tunable) rfc7306 decides whether the device shows atomic
- * operations; the context of a program has the feature only if the provider knows it.
- */
+/* 7306-1.1-4, 7306-D-6: the context has the feature only if the provider knows it. */
 static void test_rfc7306(struct kunit *test)
 {
 	struct ib_udata *udata = vt_udata(test, 24, 24);
@@ -241,12 +198,31 @@ static void test_rfc7306(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, copy_to_user(vt->page, &req, sizeof(req)), 0);
 	KUNIT_EXPECT_EQ(test, kwarp_alloc_ucontext(&vt->uc.ibuc, udata), 0);
 	vt_get_answer(test, &resp, sizeof(resp));
-	KUNIT_EXPECT_EQ(test, resp.features, KWARP_FEATURE_RFC7306);
-	KUNIT_EXPECT_EQ(test, vt->uc.features, KWARP_FEATURE_RFC7306);
+	KUNIT_EXPECT_EQ(test, resp.features, KWARP_FEATURE_RFC7306 | KWARP_FEATURE_SEND_IMM);
+	KUNIT_EXPECT_EQ(test, vt->uc.features,
+			KWARP_FEATURE_RFC7306 | KWARP_FEATURE_SEND_IMM);
 	kwarp_dealloc_ucontext(&vt->uc.ibuc);
 }
 
-/* The user pays for a context, and gets everything back if it cannot be made. */
+/* The link's knob tells the provider to check programs. */
+static void test_strict(struct kunit *test)
+{
+	const struct kwarp_alloc_ucontext_req req = { KWARP_ABI_MIN, KWARP_ABI_MAX,
+						      KWARP_FEATURE_STRICT };
+	struct ib_udata *udata = vt_udata(test, 24, 24);
+	struct kwarp_alloc_ucontext_resp resp;
+	int on;
+
+	for (on = 0; on < 2; on++) {
+		vt->kdev->knobs.strict = on;
+		KUNIT_ASSERT_EQ(test, copy_to_user(vt->page, &req, sizeof(req)), 0);
+		KUNIT_EXPECT_EQ(test, kwarp_alloc_ucontext(&vt->uc.ibuc, udata), 0);
+		kwarp_dealloc_ucontext(&vt->uc.ibuc);
+		vt_get_answer(test, &resp, sizeof(resp));
+		KUNIT_EXPECT_EQ(test, resp.features, on ? KWARP_FEATURE_STRICT : 0);
+	}
+}
+
 static void test_context_charge(struct kunit *test)
 {
 	const struct kwarp_alloc_ucontext_req req = { KWARP_ABI_MIN, KWARP_ABI_MAX };
@@ -288,9 +264,9 @@ static struct kunit_case verbs_device_cases[] = {
 	KUNIT_CASE_PARAM(test_port, speed_gen_params),
 	KUNIT_CASE(test_node_desc),
 	KUNIT_CASE(test_port_address),
-	KUNIT_CASE(test_gid),
 	KUNIT_CASE_PARAM(test_context, version_gen_params),
 	KUNIT_CASE(test_rfc7306),
+	KUNIT_CASE(test_strict),
 	KUNIT_CASE(test_context_charge),
 	KUNIT_CASE(test_pd),
 	{}

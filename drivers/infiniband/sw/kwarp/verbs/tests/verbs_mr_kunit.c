@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Regions and windows: what is refused and with which errno, what is granted, and that a call that
- * fails leaves no object behind.
- *
- * Numbers such as 5040-7.2-5 name requirements of RFCs, see Documentation/conformance.
- */
+/* Verbs of regions and windows */
 #include "fixture.h"
 
 /* -------------------------------------------------------------------- regions */
@@ -43,7 +38,6 @@ static const struct mr_case {
 	{ "zero based at the end", LOCAL | ZERO, 0, LOCAL | ZERO, 4096, U64_MAX },
 	{ "zero based, for peers only", WRITE_R | ZERO, -EINVAL },
 	{ "zero based, too long", LOCAL | ZERO, -EINVAL, 0, KWARP_MAX_MR_SIZE + 1 },
-	/* Access flags that kwarp does not have. */
 	{ "on demand", LOCAL | IB_ACCESS_ON_DEMAND, -EOPNOTSUPP },
 	{ "flush", LOCAL | IB_ACCESS_FLUSH_GLOBAL, -EOPNOTSUPP },
 	{ "persistent flush", LOCAL | IB_ACCESS_FLUSH_PERSISTENT, -EOPNOTSUPP },
@@ -57,7 +51,6 @@ static const struct mr_case {
 
 KUNIT_ARRAY_PARAM_DESC(mr, mrs, desc);
 
-/* Return: the address that the first octet of the region has to have. */
 static u64 first_address(const struct mr_case *c)
 {
 	return c->given & ZERO ? 0 : c->iova ?: START;
@@ -65,7 +58,7 @@ static u64 first_address(const struct mr_case *c)
 
 static struct ib_mr *reg_user_mr(u64 length, u64 iova, int access, struct ib_udata *udata)
 {
-	return kwarp_reg_user_mr(&vt->pd.ibpd, START, length, iova, access, udata);
+	return kwarp_reg_user_mr(&vt->pd.ibpd, START, length, iova, access, NULL, udata);
 }
 
 static void test_mr(struct kunit *test)
@@ -91,7 +84,6 @@ static void test_mr_empty(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(reg_user_mr(0, START, LOCAL, NULL)), -EINVAL);
 }
 
-/* If a step of a registration fails, no memory stays pinned. */
 static void test_mr_fault(struct kunit *test)
 {
 	struct ib_udata *udata = vt_udata(test, 64, 0);
@@ -115,7 +107,7 @@ static void test_mr_fault(struct kunit *test)
 static struct ib_mr *reg_dmabuf(u64 length, u64 iova, int access)
 {
 	return kwarp_reg_user_mr_dmabuf(&vt->pd.ibpd, BUF_OFFSET, length, iova, BUF_FD, access,
-					NULL);
+					NULL, NULL);
 }
 
 /* The same rules as for memory of the process are checked before the dma-buf is looked up. */
@@ -139,7 +131,6 @@ static void test_dmabuf(struct kunit *test)
 	vt->dmabufs = 0;
 }
 
-/* If a step of a registration fails, the reference on the dma-buf is dropped. */
 static void test_dmabuf_fault(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(reg_dmabuf(0, START, LOCAL)), -EINVAL);
@@ -174,10 +165,7 @@ static const struct rereg_case {
 
 KUNIT_ARRAY_PARAM_DESC(rereg, reregs, desc);
 
-/*
- * Make the region that a test re-registers, over memory at START that was pinned for writing.  The
- * counts of the stand-ins (vt->mrs, vt->umems) do not include it.
- */
+/* The counts of the fakes (vt->mrs, vt->umems) do not include the region. */
 static struct kwarp_mr *old_mr(struct kunit *test)
 {
 	struct kwarp_mr *mr = kunit_kzalloc(test, sizeof(*mr), GFP_KERNEL);
@@ -214,7 +202,6 @@ static void test_rereg(struct kunit *test)
 	/* The old region is invalid now; the core destroys it. */
 	KUNIT_EXPECT_PTR_EQ(test, vt->closed, old);
 	KUNIT_EXPECT_TRUE(test, vt->mr.valid);
-	/* Memory that does not change is not pinned a second time. */
 	KUNIT_EXPECT_EQ(test, vt->same, !(c->flags & IB_MR_REREG_TRANS));
 	KUNIT_EXPECT_EQ(test, vt->umems, !vt->same);
 	if (vt->umems) {
@@ -230,9 +217,7 @@ static void test_rereg(struct kunit *test)
 	vt->umems = 0;
 }
 
-/*
- * A region is zero based until it gets another place: new rights do not change its addresses.
- */
+/* New rights do not change the addresses of a region. */
 static void test_rereg_zero(struct kunit *test)
 {
 	static const struct {
@@ -260,7 +245,6 @@ static void test_rereg_zero(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, kwarp_dereg_mr(mr, NULL), 0);
 	}
 	vt->umems = 0;
-	/* New rights alone do not make a region zero based. */
 	old->va = START;
 	old->access &= ~ZERO;
 	mr = rereg_mr(old, IB_MR_REREG_ACCESS, LOCAL | ZERO);
@@ -271,7 +255,6 @@ static void test_rereg_zero(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_dereg_mr(mr, NULL), 0);
 }
 
-/* A re-registration that fails leaves the old region valid, and does not leave a new region. */
 static void test_rereg_fails(struct kunit *test)
 {
 	struct kwarp_mr *old = old_mr(test);
@@ -293,10 +276,7 @@ static void test_rereg_fails(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, vt->closed);
 }
 
-/*
- * If the new rights need writing, memory that was pinned for reading only is pinned a second time,
- * or the call is refused.
- */
+/* Memory that was pinned for reading only is pinned a second time, or the call is refused. */
 static void test_rereg_write(struct kunit *test)
 {
 	struct kwarp_mr *old = old_mr(test);

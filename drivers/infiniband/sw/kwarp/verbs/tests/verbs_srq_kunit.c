@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Shared receive queues: what is refused and with which errno, what is granted, what user space can
- * map, and that a call that fails leaves no object behind.
- */
+/* Verbs of shared receive queues */
 #include "fixture.h"
 #include "ring_faults.h"
 
@@ -106,10 +103,7 @@ static void test_srq_limit(struct kunit *test)
 	atomic_set(&vt->kdev->num_srq, 0);
 }
 
-/*
- * The limit may be as large as the queue, but not larger.  A change of the size is refused without
- * the driver's own request (struct kwarp_modify_srq_req), which names a place for the answer.
- */
+/* A change of the size needs the driver's own request, which names a place for the answer. */
 static void test_srq_modify(struct kunit *test)
 {
 	struct ib_srq_init_attr init = { .attr = { .max_wr = 4, .max_sge = 1 } };
@@ -155,7 +149,6 @@ static int resize_srq(struct kunit *test, struct kwarp_srq *srq, u32 max_wr, boo
 	return kwarp_modify_srq(&srq->ibsrq, &attr, IB_SRQ_MAX_WR, udata);
 }
 
-/* The new ring replaces the old one, which cannot be mapped any more. */
 static void test_srq_resize(struct kunit *test)
 {
 	struct ib_srq_init_attr init = { .attr = { .max_wr = 8, .max_sge = 3 } };
@@ -180,7 +173,6 @@ static void test_srq_resize(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_destroy_srq(&srq->ibsrq, NULL), 0);
 }
 
-/* A resize that is refused leaves the old ring in use. */
 static void test_srq_resize_refused(struct kunit *test)
 {
 	static const u32 wrong[] = { 0, KWARP_MAX_SRQ_WR + 1, U32_MAX };
@@ -208,7 +200,7 @@ static void test_srq_resize_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_modify_srq(&srq->ibsrq, &attr, IB_SRQ_MAX_WR, NULL),
 			-EOPNOTSUPP);
 	KUNIT_EXPECT_EQ(test, vt->rings, 1);
-	KUNIT_EXPECT_EQ(test, srq->rq.max_wr, 8);
+	KUNIT_EXPECT_EQ(test, kwarp_rq_size(&srq->rq), 8);
 	vt_expect_map(test, resp.mmap_key, resp.mmap_len);
 	KUNIT_EXPECT_EQ(test, resize_srq(test, srq, 4, true), 0);
 	KUNIT_EXPECT_EQ(test, kwarp_destroy_srq(&srq->ibsrq, NULL), 0);
