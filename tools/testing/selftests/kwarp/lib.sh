@@ -138,7 +138,8 @@ show_logs() {
 	done
 }
 
-# Kill the programs that the case has left, and show the logs if it has failed. This runs at the end
+# Kill the programs that the case has left. If it has failed, end what it started without the suite's
+# help, and show the logs. This runs at the end
 # of every case, also after a time-out.
 case_cleanup() {
 	local rc=$? name
@@ -150,6 +151,8 @@ case_cleanup() {
 	done
 	if [ $rc -ne 0 ] && [ $rc -ne $SKIP_STATUS ]; then
 		both_ends kill_in_ns 2>/dev/null
+		# A namespace that is left makes later cases fail, those of exclusive RDMA namespaces.
+		ip netns del kwarp-probe 2>/dev/null
 		show_logs >&$verdict_fd
 	fi
 	exit $rc

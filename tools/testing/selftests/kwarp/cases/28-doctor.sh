@@ -105,9 +105,9 @@ doctor_ways() {
 	ip_at 0 link set "${DEV[0]}" mtu 1500
 	doctor 0 '^ok' --peer "${IP[1]}"
 	! grep -q 'large packets' "$CASE_DIR/doctor.log" || fail "there is no black hole"
-	ip netns add kwarp-x
-	check_fails 1 "doctor elsewhere" ip netns exec kwarp-x kwarpctl doctor --peer "${IP[1]}" >"$CASE_DIR/elsewhere.log" || :
-	ip netns delete kwarp-x
+	ip netns add kwarp-probe
+	check_fails 1 "doctor elsewhere" ip netns exec kwarp-probe kwarpctl doctor --peer "${IP[1]}" >"$CASE_DIR/elsewhere.log" || :
+	ip netns delete kwarp-probe
 	expect_in elsewhere '^problem +namespace: .*in another network namespace, so programs here cannot connect'
 }
 
