@@ -13,7 +13,6 @@ the acknowledgments that follow, so that they have a SACK block for the second s
 sender has repeated the first segment, acknowledgments are no longer changed, so the sender has to
 repeat the second segment, too.
 """
-import ctypes
 import fcntl
 import os
 import select
@@ -22,15 +21,12 @@ import sys
 
 TUNSETIFF = 0x400454CA
 IFF_TUN, IFF_NO_PI = 0x0001, 0x1000
-CLONE_NEWNET = 0x40000000
 EVERY = 30  # segments of a stream between two losses
 SACK = 5
 
 
 def open_tun(netns, name):
-    ns = os.open(f"/run/netns/{netns}", os.O_RDONLY)
-    if ctypes.CDLL(None, use_errno=True).setns(ns, CLONE_NEWNET):
-        raise OSError(ctypes.get_errno(), f"setns {netns}")
+    os.setns(os.open(f"/run/netns/{netns}", os.O_RDONLY), os.CLONE_NEWNET)
     tun = os.open("/dev/net/tun", os.O_RDWR)
     fcntl.ioctl(tun, TUNSETIFF, struct.pack("16sH22x", name.encode(), IFF_TUN | IFF_NO_PI))
     return tun

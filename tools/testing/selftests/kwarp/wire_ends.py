@@ -8,7 +8,6 @@ both. The process has both ends; its own sockets are at the first. Each CASE is 
 has the names of the network namespaces of the links: a program of another one cannot wire.
 """
 import contextlib
-import ctypes
 import os
 import sys
 import time
@@ -36,7 +35,6 @@ NAMES, GIDS, PORT = sys.argv[2:6:2], sys.argv[3:7:2], int(sys.argv[6])
 SLOW = float(os.environ.get("WIRE_SLOW", "1"))
 OPEN = {}
 NAMESPACES = os.environ.get("WIRE_NS", "").split()
-LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 @contextlib.contextmanager
@@ -47,11 +45,11 @@ def namespace(end):
         return
     with open("/proc/thread-self/ns/net", "rb") as own, \
          open(f"/run/netns/{NAMESPACES[end]}", "rb") as other:
-        want("setns", LIBC.setns(other.fileno(), 0), 0)
+        os.setns(other.fileno())
         try:
             yield
         finally:
-            want("setns", LIBC.setns(own.fileno(), 0), 0)
+            os.setns(own.fileno())
 
 
 def want(what, got, expected):
