@@ -111,7 +111,7 @@ LINES = """
     link.c: /* Queue pairs wait for what late-work delays. */
     engine/: KWARP_TX_STALLED,	/* a fault lets nothing be sent: likewise */
     engine/: KWARP_E_RESET,		/* the end of the stream is to reset the connection */
-    verbs/: .creator = qp->user ? qp->creator : NULL,
+    verbs/: .creator = qp->sq.user ? qp->creator : NULL,
     verbs/: cq->creator = udata ? get_pid(task_tgid(current)) : NULL;
     verbs/: put_pid(cq->creator);
     engine/engine.c: #include <net/tcp.h>

@@ -9,8 +9,8 @@ static void describe_program(const struct kwarp_qp *qp, struct kwarp_ended *rec)
 {
 	rec->qpn = qp->ibqp.qp_num;
 	rec->uid = qp->owner;
-	rec->pid = qp->user ? qp->creator : NULL;
-	strscpy(rec->program, qp->user ? qp->program : qp->ibqp.res.kern_name ?: "kernel",
+	rec->pid = qp->sq.user ? qp->creator : NULL;
+	strscpy(rec->program, qp->sq.user ? qp->program : qp->ibqp.res.kern_name ?: "kernel",
 		sizeof(rec->program));
 }
 

@@ -42,7 +42,7 @@ int kwarp_qp_reserve(struct kwarp_qp *qp)
 	int ret;
 	u32 qpn;
 
-	qp->refs = kzalloc(sizeof(*qp->refs), qp->user ? GFP_KERNEL_ACCOUNT : GFP_KERNEL);
+	qp->refs = kzalloc(sizeof(*qp->refs), qp->sq.user ? GFP_KERNEL_ACCOUNT : GFP_KERNEL);
 	if (!qp->refs)
 		return -ENOMEM;
 	qp->refs->qp = qp;

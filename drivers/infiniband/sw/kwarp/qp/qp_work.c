@@ -400,7 +400,7 @@ static void run_qp(struct kwarp_qp *qp)
 void kwarp_qp_run(struct kwarp_qp *qp)
 {
 	might_sleep();
-	if (!qp->user)
+	if (!qp->sq.user)
 		ask_qp(qp);
 	else if (kwarp_run_enter(&qp->run))
 		run_qp(qp);

@@ -72,7 +72,6 @@ struct kwarp_qp_refs {
  * struct kwarp_qp - one queue pair
  * @ibqp: RDMA core's object; must be the first field
  * @kdev: device
- * @user: a program in user space posts the requests; false: a kernel consumer
  * @ibuc: user context that the QP was created in; NULL: a kernel consumer created the QP
  * @owner: user whose processes may connect the QP
  * @creator: process that may connect the QP even if its user is not @owner; a reference is held
@@ -120,7 +119,6 @@ struct kwarp_qp_refs {
 struct kwarp_qp {
 	struct ib_qp ibqp;
 	struct kwarp_dev *kdev;
-	bool user;
 	const struct ib_ucontext *ibuc;
 	kuid_t owner;
 	struct pid *creator;

@@ -84,7 +84,7 @@ static int siw_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 {
 	struct kwarp_qp *qp = to_kqp(ibqp);
 
-	if (!qp->user || wr)
+	if (!qp->sq.user || wr)
 		return kwarp_post_send(ibqp, wr, bad);
 	kwarp_engine_posted_send(&qp->engine, true);
 	return 0;

@@ -36,7 +36,7 @@ static int check_qp_init(const struct ib_qp_init_attr *init, const struct kwarp_
 /* Allocate the rings: one piece of memory, with one mapping, holds the SQ and after it the RQ. */
 static int init_queues(struct kwarp_qp *qp, struct ib_qp_cap *cap)
 {
-	const struct kwarp_personality *p = kwarp_personality_of(qp->kdev, qp->user);
+	const struct kwarp_personality *p = kwarp_personality_of(qp->kdev, qp->sq.user);
 	u32 stride = kwarp_sqe_stride(max(cap->max_send_sge, 1U), cap->max_inline_data);
 	u32 recv_stride = kwarp_rqe_stride(max(cap->max_recv_sge, 1U));
 	int ret;
@@ -100,11 +100,11 @@ static int give_qp_rings(struct kwarp_qp *qp, struct ib_udata *udata)
 
 static void wire_up_engine(struct kwarp_qp *qp, const struct ib_qp_init_attr *init)
 {
-	const struct kwarp_personality *p = kwarp_personality_of(qp->kdev, qp->user);
+	const struct kwarp_personality *p = kwarp_personality_of(qp->kdev, qp->sq.user);
 	const struct kwarp_engine_parts parts = {
 		.kdev = qp->kdev,
 		.ibqp = &qp->ibqp,
-		.creator = qp->user ? qp->creator : NULL,
+		.creator = qp->sq.user ? qp->creator : NULL,
 		.sq = &qp->sq,
 		.rq = qp->srq ? &qp->srq->rq : &qp->rq,
 		.shared_mem = qp->srq ? &qp->srq->mem : NULL,
@@ -158,9 +158,8 @@ int kwarp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		goto out_count;
 	qp->sq.ring.charge.account = qp->charge.account;
 	qp->kdev = kdev;
-	qp->user = udata;
+	qp->sq.user = udata;
 	qp->ibuc = udata ? kwarp_udata_context(udata) : NULL;
-	qp->sq.user = qp->user;
 	qp->sq.rfc7306 = qp_has_rfc7306(kdev, udata);
 	qp->owner = current_uid();
 	qp->srq = init->srq ? to_ksrq(init->srq) : NULL;
@@ -441,7 +440,7 @@ int kwarp_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	int ret;
 
 	*bad = wr;
-	if (qp->user)
+	if (qp->sq.user)
 		return -EOPNOTSUPP;
 	ret = kwarp_fault(KWARP_FAULT_POST, ibqp->device, ibqp->qp_num, NULL);
 	if (ret)
@@ -461,7 +460,7 @@ int kwarp_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	*bad = wr;
 	if (qp->srq)
 		return -EINVAL;
-	if (qp->user)
+	if (qp->sq.user)
 		return -EOPNOTSUPP;
 	ret = kwarp_fault(KWARP_FAULT_POST, ibqp->device, ibqp->qp_num, NULL);
 	if (ret)

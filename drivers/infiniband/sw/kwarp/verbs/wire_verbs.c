@@ -138,7 +138,7 @@ int kwarp_wire_rtr(struct kwarp_qp *qp, const struct ib_qp_attr *attr, int mask)
 		return 0;
 	}
 	/* As with rdma_cm: who is in another namespace does not use the link's addresses. */
-	if (qp->user && !net_eq(current->nsproxy->net_ns, qp->kdev->net)) {
+	if (qp->sq.user && !net_eq(current->nsproxy->net_ns, qp->kdev->net)) {
 		ibdev_dbg_ratelimited(&qp->kdev->ibdev,
 				      "only programs in the link's network namespace wire queue pairs\n");
 		return -EINVAL;

@@ -297,7 +297,7 @@ int qt_qp_test_init(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_numbers, t->kdev), 0);
 	make_queues(test, &t->qp);
 	t->qp.kdev = t->kdev;
-	t->qp.user = true;
+	t->qp.sq.user = true;
 	t->qp.ibqp.event_handler = on_async;
 	t->srq.ibsrq.event_handler = on_async;
 	kwarp_qp_init(&t->qp);

@@ -93,7 +93,7 @@ static void test_run_later(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
 
-	t->qp.user = false;
+	t->qp.sq.user = false;
 	qt_begin_stream(test);
 	KUNIT_EXPECT_EQ(test, kwarp_qp_note(&t->qp, KWARP_QPE_ABORT), 0);
 	kwarp_qp_run(&t->qp);

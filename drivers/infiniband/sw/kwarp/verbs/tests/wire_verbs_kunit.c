@@ -270,9 +270,9 @@ static void test_other_net(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, query().qp_state, IB_QPS_INIT);
 	vt_expect_log(test, "");
 	/* A kernel consumer has no namespace. */
-	vt_qp->user = false;
+	vt_qp->sq.user = false;
 	KUNIT_EXPECT_EQ(test, modify(rtr_attr(), MASK_RTR), 0);
-	vt_qp->user = true;
+	vt_qp->sq.user = true;
 	KUNIT_EXPECT_EQ(test, kwarp_destroy_qp(&vt_qp->ibqp, NULL), 0);
 }
 
