@@ -19,8 +19,11 @@
 #include <unistd.h>
 
 #define MAX_SAMPLES	(1 << 21)
-/* A phase of the warm-up has at most this many times the operations of the phase before it. */
-#define MAX_GROWTH	16.0
+/*
+ * A phase of the warm-up has at most this many times the operations of the phase before it: where
+ * packets are lost, TCP may be a tenth as fast as in its slow start.
+ */
+#define MAX_GROWTH	2.0
 /* The warm-up ends with a phase whose rate is less than this times that of the phase before it. */
 #define MAX_GAIN	1.5
 /* If this many phases took long enough, and none ended the warm-up, the next such phase ends it. */
@@ -92,8 +95,6 @@ static uint64_t warm_up(const struct kb_work *work, double warm, double seconds)
 			growth = took < warm ? MAX_GROWTH : 1;
 		count = count * growth + 1;
 	}
-	if (before > rate)
-		rate = before;
 	return rate * seconds > work->least ? rate * seconds : work->least;
 }
 
