@@ -15,15 +15,12 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/iw_cm.h>
 
-#include <linux/sched/mm.h>
-
 #include "../proto/term.h"
 #include "cm_sock.h"
 #include "cm_upcall.h"
 #include "ep.h"
 #include "ep_stream.h"
 #include "sock_io.h"
-#include "sock_memcg.h"
 #include "startup.h"
 #include "backlog.h"
 
@@ -51,11 +48,12 @@ void kwarp_cm_mpa_init(struct kwarp_ep *ep)
 
 /* ------------------------------------------------------------------ ends */
 
+/* A wired queue pair has no ULP to tell: it resets the connection, and tries again soon. */
 static enum kwarp_cm_event startup_fail(struct kwarp_ep *ep, int status,
 					enum kwarp_cm_event event)
 {
 	ep->status = status;
-	return event;
+	return ep->vet ? KWARP_CME_LOST : event;
 }
 
 static enum kwarp_cm_event startup_bad(struct kwarp_ep *ep, const char *what)
@@ -170,16 +168,19 @@ static enum kwarp_cm_event poll_send_req(struct kwarp_ep *ep)
 static enum kwarp_cm_event owe_terminate(struct kwarp_ep *ep, enum kwarp_perr err,
 					 int status)
 {
+	enum kwarp_cm_event event = startup_fail(ep, status, KWARP_CME_OWE_TERM);
+
 	ibdev_dbg(&ep->kdev->ibdev, "WAIT_REP: %s\n", kwarp_perr_name(err));
-	kwarp_startup_put_terminate(ep->su, err);
-	atomic_long_inc(&ep->kdev->stats.term_sent[err]);
-	return startup_fail(ep, status, KWARP_CME_OWE_TERM);
+	if (event == KWARP_CME_OWE_TERM) {
+		kwarp_startup_put_terminate(ep->su, err);
+		atomic_long_inc(&ep->kdev->stats.term_sent[err]);
+	}
+	return event;
 }
 
 static enum kwarp_cm_event conclude_reply(struct kwarp_ep *ep)
 {
 	struct kwarp_startup *su = ep->su;
-	struct mem_cgroup *memcg;
 	enum kwarp_perr err;
 	int ret;
 
@@ -192,12 +193,11 @@ static enum kwarp_cm_event conclude_reply(struct kwarp_ep *ep)
 	if (ep->vet && !ep->vet(ep))
 		return startup_bad(ep, "not the Reply of the peer that was named");
 
-	/* This is a kernel thread: charge the memory to the program that connects. */
-	memcg = set_active_memcg(kwarp_cm_sock_memcg(&ep->cs));
-	ret = kwarp_ep_prepare(ep);
-	set_active_memcg(memcg);
-	if (!ret)
-		ret = kwarp_ep_attach(ep, true);
+	if (kwarp_ep_prepare_in_work(ep)) {	/* out of memory for now: look at the Reply again */
+		kwarp_ep_retry_in(ep, msecs_to_jiffies(KWARP_SEND_RETRY_MS));
+		return KWARP_CME_NONE;
+	}
+	ret = kwarp_ep_attach(ep, true);
 	if (ret == -ENOTCONN)
 		return startup_fail(ep, -ECONNRESET, KWARP_CME_LOST);
 	if (ret)			/* an error of this end: 6581-9.3-3 */
@@ -219,10 +219,8 @@ static enum kwarp_cm_event poll_reply(struct kwarp_ep *ep)
 	/* A peer that knows only an older revision may answer with that revision. */
 	if (su->rep.rev < su->req.rev && may_retry(ep))
 		return KWARP_CME_RETRY;
-	/* Tell the ULP (5044-7.1.2-14). A wired queue pair has none: reset, and try again soon. */
-	if (su->rep.reject)
-		return startup_fail(ep, -ECONNREFUSED,
-				    ep->vet ? KWARP_CME_LOST : KWARP_CME_REJECTED);
+	if (su->rep.reject)		/* tell the ULP: 5044-7.1.2-14 */
+		return startup_fail(ep, -ECONNREFUSED, KWARP_CME_REJECTED);
 	return conclude_reply(ep);
 }
 

@@ -136,7 +136,8 @@ static void sock_classify(struct sock *sk)
 #endif
 }
 
-static int sock_create_on(struct kwarp_dev *kdev, int family, struct socket **res)
+/* The socket belongs to the control groups and the user of the caller. Context: process. */
+int kwarp_cm_sock_create(struct kwarp_dev *kdev, int family, struct socket **res)
 {
 	int ret;
 
@@ -230,7 +231,7 @@ static int connect_from(struct kwarp_dev *kdev, const struct iw_cm_id *id, int i
 	if (id->local_addr.ss_family != id->m_remote_addr.ss_family)
 		return -EAFNOSUPPORT;
 	ifindex = own_end(kdev, id, ifindex, &from);
-	ret = cs->sock ? 0 : sock_create_on(kdev, from.ss_family, &cs->sock);
+	ret = cs->sock ? 0 : kwarp_cm_sock_create(kdev, from.ss_family, &cs->sock);
 	if (ret)
 		return ret;
 	/* An id of wire.c names the process that pays: this may be a kernel thread. */
@@ -376,7 +377,7 @@ int kwarp_cm_sock_listen(struct kwarp_dev *kdev, const struct iw_cm_id *id, int 
 	might_sleep();
 	if (at.ss_family != AF_INET && at.ss_family != AF_INET6)
 		return -EAFNOSUPPORT;
-	ret = sock_create_on(kdev, at.ss_family, &cs->sock);
+	ret = kwarp_cm_sock_create(kdev, at.ss_family, &cs->sock);
 	if (ret)
 		return ret;
 	sock = cs->sock;

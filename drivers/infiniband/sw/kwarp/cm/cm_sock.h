@@ -11,6 +11,7 @@ struct iw_cm_id;
 struct kwarp_dev;
 struct socket;
 
+int kwarp_cm_sock_create(struct kwarp_dev *kdev, int family, struct socket **res);
 int kwarp_cm_sock_connect(struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifindex,
 			  struct kwarp_cm_sock *cs);
 void kwarp_cm_sock_reset(struct kwarp_cm_sock *cs);

@@ -5,11 +5,14 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 
+#include <linux/sched/mm.h>
+
 #include "../door.h"
 #include "../qp/stream.h"
 #include "caller.h"
 #include "cm_iface.h"
 #include "ep.h"
+#include "sock_memcg.h"
 #include "startup.h"
 
 /*
@@ -100,6 +103,18 @@ int kwarp_ep_prepare(struct kwarp_ep *ep)
 
 	lockdep_assert_held(&ep->mutex);
 	return kwarp_readqs_init(&su->readqs, su->res.ord, su->res.ird);
+}
+
+/* In a kernel thread: charge the memory to the program, and do not wait for it: see sock_io.c. */
+int kwarp_ep_prepare_in_work(struct kwarp_ep *ep)
+{
+	struct mem_cgroup *memcg = set_active_memcg(kwarp_cm_sock_memcg(&ep->cs));
+	unsigned int noreclaim = memalloc_noreclaim_save();
+	int ret = kwarp_ep_prepare(ep);
+
+	memalloc_noreclaim_restore(noreclaim);
+	set_active_memcg(memcg);
+	return ret;
 }
 
 /*

@@ -3,7 +3,8 @@
  * TCP charges what it sends, and what it receives while it has the socket, to the container of the
  * program. Most callers run in the ordered queue, where all connections of the machine would wait
  * while that container reclaims memory. So these functions call TCP with PF_MEMALLOC: then a charge
- * above the limit is made at once. It is a few KiB: startup frames, a FIN, a small receive buffer.
+ * above the limit is made at once. It is a few KiB: startup frames, a FIN, a small receive buffer;
+ * and for queues of Reads (ep_stream.c) up to 33.
  */
 #include "sock_io.h"
 

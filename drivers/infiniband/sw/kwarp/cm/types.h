@@ -49,8 +49,8 @@ enum {
  * @kdev: device
  * @listener: responder: the listener that accepted the connection, a reference; initiator: NULL
  * @handle_events: handles @events; called with @mutex held
- * @vet: initiator: is an accepting Reply the right one? NULL: any is. With @mutex held; the Reply
- *	is in @su
+ * @vet: initiator for a wired queue pair, which resets a connection that fails: is an accepting
+ *	Reply the right one? With @mutex held; the Reply is in @su
  * @node: entry in kdev->cm.eps, the list of the device's endpoints
  * @qp_node: entry in the list of endpoints that have chosen @qp
  * @half_open: entry in the listener's list of half-open endpoints
@@ -92,7 +92,6 @@ struct kwarp_ep {
 	struct kwarp_dev *kdev;
 	struct kwarp_listener *listener;
 	void (*handle_events)(struct kwarp_ep *ep);
-	bool (*vet)(struct kwarp_ep *ep);
 
 	/* each under the lock of its list: kdev->cm.lock, qp's users_lock */
 	struct list_head node;
@@ -141,6 +140,7 @@ struct kwarp_ep {
 	bool accepting;
 
 	/* for the startup */
+	bool (*vet)(struct kwarp_ep *ep);
 	struct kwarp_cm_sock cs;
 	int ifindex;
 	struct kwarp_startup *su;

@@ -14,9 +14,8 @@
  * From the time when the consumer has posted a send request in RTS, both ends wait as long as an
  * InfiniBand queue pair would retransmit; then the queue pair fails.
  *
- * All attempts use the socket that the first one has made, in the consumer's call: it belongs to
- * the consumer's control groups and user, whose rules it obeys. A later one would be made by a
- * kernel thread.
+ * All attempts use one socket, which is made in the consumer's call: it belongs to the consumer's
+ * control groups and user, whose rules it obeys. A kernel thread could not make such a one.
  *
  * References to a wire: the queue pair's until kwarp_cm_unwire(), the endpoint's while it has the
  * wire as its id, a caller's of find_wire(). The work item needs none: it is not queued when the
@@ -278,17 +277,10 @@ static bool accept_wire(struct kwarp_wire *w, struct kwarp_ep *ep)
 		.ord = su->params.ord,
 	};
 
-	struct mem_cgroup *memcg;
-	bool ok;
-
 	kwarp_cm_sock_charge_to(ep->cs.sock, w->id.provider_data);
 	if (w->id.tos_set)
 		kwarp_sock_set_tos(ep->cs.sock, w->id.tos);
-	/* This is a kernel thread: charge the queues of Reads to the program, too. */
-	memcg = set_active_memcg(kwarp_cm_sock_memcg(&ep->cs));
-	ok = kwarp_cm_mpa_accept(ep, &param) == KWARP_CME_ACCEPT && !kwarp_ep_prepare(ep);
-	set_active_memcg(memcg);
-	return ok;
+	return kwarp_cm_mpa_accept(ep, &param) == KWARP_CME_ACCEPT && !kwarp_ep_prepare_in_work(ep);
 }
 
 static void unclaim_wire(struct kwarp_wire *w, struct kwarp_ep *ep)
@@ -366,15 +358,13 @@ static void keep_socket(struct kwarp_wire *w, struct kwarp_ep *ep)
 	spin_unlock(&w->lock);
 }
 
-/* An endpoint that will send a Terminate needs its socket. */
 static void keep_socket_of(struct kwarp_wire *w)
 {
 	struct kwarp_ep *ep = kwarp_ep_find(w->kdev, &w->id);
 
 	if (!ep)
 		return;
-	if (ep->state == KWARP_CMS_DEAD)
-		keep_socket(w, ep);
+	keep_socket(w, ep);
 	kwarp_ep_put(ep);
 }
 
@@ -431,6 +421,9 @@ static int connect_start(struct kwarp_wire *w, struct kwarp_ep *ep)
 	spin_lock(&w->lock);
 	swap(w->sock, ep->cs.sock);
 	spin_unlock(&w->lock);
+	/* TCP has refused to give up a connection, so the socket is gone. */
+	if (!ep->cs.sock)
+		return -ENOTSOCK;
 	ret = kwarp_cm_sock_connect(w->kdev, &w->id, ep->ifindex, &ep->cs);
 	if (ret) {
 		keep_socket(w, ep);
@@ -449,13 +442,18 @@ static int connect_start(struct kwarp_wire *w, struct kwarp_ep *ep)
 
 static int make_endpoint(struct kwarp_wire *w)
 {
+	/* This may be a work item: do not wait for the program's memory, see sock_io.c. */
+	unsigned int noreclaim = memalloc_noreclaim_save();
 	struct kwarp_ep *ep = kwarp_ep_create(w->kdev, NULL);
 	int ret = PTR_ERR_OR_ZERO(ep);
 
-	if (ret)
+	if (!ret) {
+		kwarp_ep_lock(ep);
+		ret = connect_start(w, ep);
+	}
+	memalloc_noreclaim_restore(noreclaim);
+	if (IS_ERR(ep))
 		return ret;
-	kwarp_ep_lock(ep);
-	ret = connect_start(w, ep);
 	kwarp_ep_apply(ep, ret ? KWARP_CME_LOCAL : KWARP_CME_CONNECT);
 	kwarp_ep_unlock(ep);
 	kwarp_ep_put(ep);
@@ -565,6 +563,13 @@ static void wire_work(struct work_struct *work)
 
 /* ------------------------------------------------------- called by the verbs */
 
+static void kill_socket(struct kwarp_wire *w)
+{
+	struct kwarp_cm_sock last = { .sock = w->sock };
+
+	kwarp_cm_sock_kill(&last);
+}
+
 /**
  * kwarp_cm_wire - wire a queue pair (modify to RTR)
  * @qp: queue pair without a stream; the caller keeps it until kwarp_cm_unwire()
@@ -572,13 +577,13 @@ static void wire_work(struct work_struct *work)
  * @wire: result
  *
  * Context: process; does not wait for the peer.
- * Return: 0; -EINVAL: to itself; -ENOMEM.
+ * Return: 0; -EINVAL: to itself; -ENOMEM; another errno of a new TCP socket.
  */
 int kwarp_cm_wire(struct kwarp_qp *qp, const struct kwarp_wiring *to, struct kwarp_wire **wire)
 {
 	const struct ib_qp *ibqp = kwarp_qp_ib(qp);
 	struct kwarp_wire *w;
-	int ret;
+	int ret = 0;
 
 	might_sleep();
 	if (!kwarp_pair_order(&to->pair))
@@ -605,10 +610,15 @@ int kwarp_cm_wire(struct kwarp_qp *qp, const struct kwarp_wiring *to, struct kwa
 	set_addr(&w->id.remote_addr, to->pair.peer_addr, 0);
 	if (ibqp->uobject)
 		w->id.provider_data = get_pid(task_tgid(current));
-	ret = xa_insert(&w->kdev->cm.wires, ibqp->qp_num, w, GFP_KERNEL);
+	if (connects(w))
+		ret = kwarp_cm_sock_create(w->kdev, w->id.local_addr.ss_family, &w->sock);
+	if (!ret)
+		ret = xa_insert(&w->kdev->cm.wires, ibqp->qp_num, w, GFP_KERNEL);
 	if (ret) {
+		kill_socket(w);
 		put_wire(w);
-		return ret;
+		/* What a new socket fails with if there is no memory for it. */
+		return ret == -ENOBUFS || ret == -ENFILE ? -ENOMEM : ret;
 	}
 	*wire = w;
 	run_wire(w);
@@ -650,8 +660,6 @@ int kwarp_cm_wire_sends(struct kwarp_wire *w, const struct kwarp_wire_sends *s)
  */
 void kwarp_cm_unwire(struct kwarp_wire *w)
 {
-	struct kwarp_cm_sock last = { };
-
 	might_sleep();
 	spin_lock(&w->lock);
 	w->dead = true;
@@ -662,8 +670,7 @@ void kwarp_cm_unwire(struct kwarp_wire *w)
 	end_endpoint(w, KWARP_CME_NO_QP);
 	end_endpoint(w, KWARP_CME_ABORT);
 	/* No endpoint gives it back any more. */
-	last.sock = w->sock;
-	kwarp_cm_sock_kill(&last);
+	kill_socket(w);
 	put_wire(w);
 }
 

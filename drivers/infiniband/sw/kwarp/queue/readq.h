@@ -155,7 +155,10 @@ static inline u32 kwarp_readq_entries(u32 depth)
 	return roundup_pow_of_two(max(depth, 1U));
 }
 
-/* A depth of 0 is allowed. The memory is charged to the memory cgroup of the current task. */
+/*
+ * A depth of 0 is allowed. The memory is charged to the memory cgroup of the current task. In a
+ * work item with PF_MEMALLOC, which must not open the reserve, this fails rather than waits.
+ */
 static inline int kwarp_readq_init(struct kwarp_readq *q, u32 depth, size_t entry)
 {
 	u32 n = kwarp_readq_entries(depth);
@@ -165,7 +168,7 @@ static inline int kwarp_readq_init(struct kwarp_readq *q, u32 depth, size_t entr
 	q->depth = depth;
 	q->mask = n - 1;
 	/* kv: for the largest depth it is several pages, which a startup must not wait for. */
-	q->o = kvcalloc(n, entry, GFP_KERNEL_ACCOUNT);
+	q->o = kvcalloc(n, entry, GFP_KERNEL_ACCOUNT | __GFP_NOMEMALLOC | __GFP_NOWARN);
 	return q->o ? 0 : -ENOMEM;
 }
 

@@ -203,6 +203,21 @@ static void test_reply_without_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake.id.status, 0);
 }
 
+/* The initiator's: the Reply is looked at again when there is memory. */
+static void test_initiator_no_readqs(struct kunit *test)
+{
+	ct_to_wait_rep(test);
+	fake.no_readqs = true;
+	ct_peer_frame(true, 2, false, true);
+	ct_settle();
+	KUNIT_EXPECT_EQ(test, ct_state(), KWARP_CMS_WAIT_REP);
+	fake.no_readqs = false;
+	ct_sock_event();
+	ct_settle();
+	KUNIT_EXPECT_EQ(test, ct_state(), KWARP_CMS_STREAM);
+	KUNIT_EXPECT_EQ(test, fake.id.status, 0);
+}
+
 /* iw_cm has no memory for a Request at first: the Request is passed to iw_cm again later. */
 static void test_request_again(struct kunit *test)
 {
@@ -313,6 +328,7 @@ static struct kunit_case ep_startup_cases[] = {
 	KUNIT_CASE(test_reconnect),
 	KUNIT_CASE(test_reconnect_fails),
 	KUNIT_CASE(test_reply_without_memory),
+	KUNIT_CASE(test_initiator_no_readqs),
 	KUNIT_CASE(test_request_again),
 	KUNIT_CASE(test_request_nobody),
 	KUNIT_CASE(test_accept_no_qp),

@@ -127,6 +127,7 @@ struct fake {
 	int request_err;
 	bool no_memory;
 	bool no_readqs;
+	bool no_sock;
 	bool connected;
 	bool caller_ends;
 	struct sockaddr_storage local;

@@ -31,13 +31,21 @@ static int note_connect(int ifindex)
 	return 0;
 }
 
+int kwarp_cm_sock_create(struct kwarp_dev *kdev, int family, struct socket **res)
+{
+	if (fake.no_sock)
+		return -ENOBUFS;
+	*res = ct_fake_socket();
+	return 0;
+}
+
 int kwarp_cm_sock_connect(struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifindex,
 			  struct kwarp_cm_sock *cs)
 {
 	int ret;
 
 	if (!cs->sock)
-		cs->sock = ct_fake_socket();
+		kwarp_cm_sock_create(kdev, AF_INET, &cs->sock);
 	ret = note_connect(ifindex);
 	if (ret)
 		return ret;

@@ -56,6 +56,17 @@ static void sends(struct kunit *test, struct kwarp_wire *w)
 	ct_settle();
 }
 
+static void peer_frame(const struct kwarp_mpa_frame *frame, const struct kwarp_pair_msg *msg)
+{
+	struct fake_sock *s = fake.sock;
+
+	s->rx_len += kwarp_mpa_frame_encode(s->rx + s->rx_len, frame);
+	kwarp_pair_encode(s->rx + s->rx_len, msg);
+	s->rx_len += frame->pdata_len;
+	ct_sock_event();
+	ct_settle();
+}
+
 /* What the peer says; @msg: of the peer */
 static void peer_says(bool reply, const struct kwarp_pair_msg *msg, u32 cut)
 {
@@ -63,12 +74,8 @@ static void peer_says(bool reply, const struct kwarp_pair_msg *msg, u32 cut)
 		.reply = reply, .rev = 2, .enhanced = true, .p2p = true, .rtr = KWARP_RTR_WRITE,
 		.ird = 8, .ord = 8, .pdata_len = KWARP_PAIR_LEN - cut,
 	};
-	struct fake_sock *s = fake.sock;
 
-	s->rx_len += kwarp_mpa_frame_encode(s->rx + s->rx_len, &frame);
-	s->rx_len += kwarp_pair_encode(s->rx + s->rx_len, msg) - cut;
-	ct_sock_event();
-	ct_settle();
+	peer_frame(&frame, msg);
 }
 
 static struct kwarp_pair_msg right(void)
@@ -193,6 +200,38 @@ static void test_impostor(struct kunit *test)
 		mod_delayed_work(kwarp_wq, &w->work, 0);
 		ct_settle();
 	}
+	kwarp_cm_unwire(w);
+}
+
+/*
+ * The right peer asks for too many Reads, or for no peer-to-peer mode. No Terminate: the endpoint
+ * would keep the socket, and the next attempt would have one of a kernel thread.
+ */
+static void test_misfit(struct kunit *test)
+{
+	struct kwarp_wire *w = wire_to(test, 1, 2, PEER_QPN);
+	const struct fake_sock *sock = fake.sock;
+	struct kwarp_mpa_frame frame = {
+		.reply = true, .rev = 2, .enhanced = true, .rtr = KWARP_RTR_WRITE,
+		.ird = 8, .pdata_len = KWARP_PAIR_LEN,
+	};
+	struct kwarp_pair_msg msg = right();
+	int i;
+
+	sends(test, w);
+	for (i = 0; i < 2; i++) {
+		frame.p2p = i;
+		frame.ord = i ? KWARP_MAX_IRD + 1 : 8;
+		KUNIT_ASSERT_EQ_MSG(test, ct_state(), KWARP_CMS_WAIT_REP, "%d", i);
+		peer_frame(&frame, &msg);
+		KUNIT_EXPECT_EQ_MSG(test, w->state, WIRE_WAITS, "%d", i);
+		KUNIT_EXPECT_TRUE_MSG(test, list_empty(&fake.kdev->cm.eps), "%d", i);
+		KUNIT_EXPECT_EQ_MSG(test, fake.socks, 1, "%d", i);
+		mod_delayed_work(kwarp_wq, &w->work, 0);
+		ct_settle();
+		KUNIT_ASSERT_PTR_EQ(test, fake.sock, sock);
+	}
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&fake.kdev->stats.term_sent[KWARP_PERR_MPA_IRD]), 0);
 	kwarp_cm_unwire(w);
 }
 
@@ -395,6 +434,14 @@ static void test_refused(struct kunit *test)
 	/* to itself */
 	KUNIT_EXPECT_EQ(test, kwarp_cm_wire(&fake.qp[0], &to, &w), -EINVAL);
 	KUNIT_EXPECT_NULL(test, w);
+	/* This end would connect, and there is no socket; otherwise it needs none. */
+	fake.no_sock = true;
+	to.pair.own.peer_qpn++;
+	KUNIT_EXPECT_EQ(test, kwarp_cm_wire(&fake.qp[0], &to, &w), -ENOMEM);
+	KUNIT_EXPECT_NULL(test, w);
+	to.pair.own.peer_qpn -= 2;
+	KUNIT_EXPECT_EQ(test, kwarp_cm_wire(&fake.qp[0], &to, &w), 0);
+	kwarp_cm_unwire(w);
 }
 
 /* The connect fails at once: no route, or the knob is off by now. */
@@ -459,6 +506,7 @@ static struct kunit_case wire_cases[] = {
 	KUNIT_CASE(test_initiator),
 	KUNIT_CASE(test_tries_again),
 	KUNIT_CASE(test_impostor),
+	KUNIT_CASE(test_misfit),
 	KUNIT_CASE(test_responder),
 	KUNIT_CASE(test_stranger),
 	KUNIT_CASE(test_same_host),
