@@ -6,7 +6,8 @@
  * call the ordinary functions; the ordinary functions know nothing of it.  Each request that is
  * posted has a record, and its wr_id in the ring is the address of the record.
  *
- * Locks, in this order: kwarp_strict_queue.post or kwarp_strict_cq.lock, then kwarp_strict.lock.
+ * Locks, in this order: kwarp_strict_queue.post, that of the send queue first, or
+ * kwarp_strict_cq.lock; kwarp_strict.lock.
  */
 #ifndef KWARP_STRICT_H
 #define KWARP_STRICT_H
@@ -200,6 +201,7 @@ struct kwarp_strict_qp {
  * @source: its memory is sent: it must not change
  * @sink: its memory will be written
  * @late: a receive that was posted after the end of the connection
+ * @gone: its queue pair was reset: to be freed when no completion names it
  * @sum: checksum of the source
  * @saved: what was in a sink that is poisoned; NULL: it is not
  * @held: in kwarp_strict_cq.held, if @is_held
@@ -220,6 +222,7 @@ struct kwarp_strict_request {
 	bool source;
 	bool sink;
 	bool late;
+	bool gone;
 	bool is_held;
 	uint64_t sum;
 	uint8_t *saved;

@@ -255,18 +255,63 @@ static struct ibv_qp *create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr
 	return made_qp(s, ibqp, &attr->cap, &asked);
 }
 
+static void mark_gone(struct kwarp_strict_queue *q)
+{
+	struct kwarp_strict_request *r;
+
+	list_for_each(&q->requests, r, node)
+		r->gone = true;
+}
+
+static void drop_gone(struct kwarp_strict_queue *q)
+{
+	struct kwarp_strict_request *r, *next;
+
+	list_for_each_safe(&q->requests, r, next, node)
+		if (r->gone)
+			kwarp_strict_drop(r);
+	q->refused = 0;
+}
+
 static void qp_was_reset(struct kwarp_strict_qp *qp)
 {
 	struct kwarp_strict *s = qp->sq.s;
 
 	forget_in_cqs(qp);
 	pthread_mutex_lock(&s->lock);
-	queue_empty(&qp->sq);
-	queue_empty(&qp->rq);
+	drop_gone(&qp->sq);
+	drop_gone(&qp->rq);
 	qp->sent = false;
 	pthread_mutex_unlock(&s->lock);
 	__atomic_store_n(&qp->rts, false, __ATOMIC_RELAXED);
 	__atomic_store_n(&qp->access, false, __ATOMIC_RELAXED);
+}
+
+/*
+ * During the reset no thread is between the record of a request and its entry in the ring, which
+ * names the record.  Afterwards the CQs' locks are taken without those of the queues: a program may
+ * post during an extended poll.
+ */
+static int reset_qp(struct kwarp_strict_qp *qp, struct ibv_qp *ibqp, struct ibv_qp_attr *attr,
+		    int mask)
+{
+	struct kwarp_strict *s = qp->sq.s;
+	int ret;
+
+	pthread_mutex_lock(&qp->sq.post);
+	pthread_mutex_lock(&qp->rq.post);
+	ret = kwarp_modify_qp(ibqp, attr, mask);
+	if (!ret) {
+		pthread_mutex_lock(&s->lock);
+		mark_gone(&qp->sq);
+		mark_gone(&qp->rq);
+		pthread_mutex_unlock(&s->lock);
+	}
+	pthread_mutex_unlock(&qp->rq.post);
+	pthread_mutex_unlock(&qp->sq.post);
+	if (!ret)
+		qp_was_reset(qp);
+	return ret;
 }
 
 int kwarp_strict_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
@@ -283,14 +328,13 @@ int kwarp_strict_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int ma
 				 ibqp->qp_num);
 		return EINVAL;
 	}
-	ret = kwarp_modify_qp(ibqp, attr, mask);
-	if (ret)
-		return ret;
 	if (reset)
-		qp_was_reset(qp);
-	if (mask & IBV_QP_ACCESS_FLAGS)
+		ret = reset_qp(qp, ibqp, attr, mask);
+	else
+		ret = kwarp_modify_qp(ibqp, attr, mask);
+	if (!ret && mask & IBV_QP_ACCESS_FLAGS)
 		__atomic_store_n(&qp->access, true, __ATOMIC_RELAXED);
-	return 0;
+	return ret;
 }
 
 static void set_cap(const struct kwarp_strict_qp *qp, struct ibv_qp_cap *cap)

@@ -813,6 +813,69 @@ static void test_forget_shared(void)
 	CHECK(!end(qp, NULL));
 }
 
+static void reset_excludes_posts(void)
+{
+	CHECK(pthread_mutex_trylock(&resets->strict->sq.post) == EBUSY);
+	CHECK(pthread_mutex_trylock(&resets->strict->rq.post) == EBUSY);
+}
+
+static void *reset_it(void *arg)
+{
+	struct kwarp_qp *qp = arg;
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
+
+	CHECK(!kwarp_strict_modify_qp(&qp->vqp.qp, &attr, IBV_QP_STATE));
+	return NULL;
+}
+
+static bool was_reset;
+
+static void note_reset(void)
+{
+	__atomic_store_n(&was_reset, true, __ATOMIC_RELEASE);
+}
+
+/* A thread may post during its extended poll, while another resets the queue pair. */
+static void test_reset_beside_poll(void)
+{
+	struct kwarp_qp *qp = begin(STRICT_ALL & ~(1U << STRICT_SHAKE));
+	pthread_mutex_t *poll = &to_kcq(qp->vqp.qp.send_cq)->strict->lock;
+	pthread_t thread;
+	int i;
+
+	kernel.reset = note_reset;
+	pthread_mutex_lock(poll);
+	CHECK(!pthread_create(&thread, NULL, reset_it, qp));
+	while (!__atomic_load_n(&was_reset, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	for (i = 0; i < 5000 && pthread_mutex_trylock(&qp->strict->sq.post); i++)
+		usleep(1000);
+	CHECK(i < 5000);
+	pthread_mutex_unlock(&qp->strict->sq.post);
+	pthread_mutex_unlock(poll);
+	CHECK(!pthread_join(thread, NULL));
+	kernel.reset = NULL;
+	CHECK(!end(qp, NULL));
+}
+
+/*
+ * A thread that has made the record of a request, and not its entry in the ring: a reset must not
+ * free the record before the entry names it.
+ */
+static void test_reset_excludes_posts(void)
+{
+	struct kwarp_qp *qp = begin(STRICT_ALL & ~(1U << STRICT_SHAKE));
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
+
+	resets = qp;
+	kernel.reset = reset_excludes_posts;
+	CHECK(!kwarp_strict_modify_qp(&qp->vqp.qp, &attr, IBV_QP_STATE));
+	kernel.reset = NULL;
+	CHECK(!pthread_mutex_trylock(&qp->strict->rq.post));
+	pthread_mutex_unlock(&qp->strict->rq.post);
+	CHECK(!end(qp, NULL));
+}
+
 /* What a process tells at its end is not told by its children. */
 static void test_fork(void)
 {
@@ -872,6 +935,8 @@ const struct test strict_tests[] = {
 	{ "strict: completions shaken, extended", test_shake_ex },
 	{ "strict: queue pair destroyed", test_forget },
 	{ "strict: receives of an SRQ go with the queue pair", test_forget_shared },
+	{ "strict: no thread posts during a reset", test_reset_excludes_posts },
+	{ "strict: a reset does not keep polls from posting", test_reset_beside_poll },
 	{ "strict: a child ends", test_fork },
 	{ "strict: how it is told", test_telling },
 	{}
