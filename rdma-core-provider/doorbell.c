@@ -193,7 +193,7 @@ static void ring_doorbells(const struct kwarp_context *ctx,
 
 /**
  * kwarp_ring_left_doorbells() - ring for the left requests of a CQ
- * @cq: completion queue; its lock is not held
+ * @cq: completion queue; its lock is not held, unless the program arms it during an extended poll
  * @most: largest number of queue pairs to ring for in this call
  *
  * A queue pair may be destroyed during this call, so outside of the lock only its number

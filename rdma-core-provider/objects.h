@@ -53,6 +53,7 @@ struct kwarp_context {
  * @cons: index of the next entry to read
  * @released: value of hdr->cons: entries before it were released to the kernel
  * @cur: copy of the entry of an extended CQ that the ibv_wc_read_*() calls read
+ * @poller: thread between ibv_start_poll() and ibv_end_poll(), which has @lock; may be read without
  * @polls: number of polls so far, which is written to hdr->polls
  * @empty: the last ibv_next_poll() has found nothing
  * @busy: number of polls in a row that have found a completion while @left was not empty; 0 after
@@ -80,6 +81,7 @@ struct kwarp_cq {
 	uint32_t cons;
 	uint32_t released;
 	struct kwarp_cqe cur;
+	pthread_t poller;
 
 	uint32_t polls;
 	bool empty;

@@ -203,15 +203,9 @@ int kwarp_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 	return n;
 }
 
-int kwarp_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
+/* Under the lock kwarp_resize_cq() cannot replace the ring. */
+static void arm_ring(struct kwarp_cq *cq, uint32_t arm)
 {
-	struct kwarp_cq *cq = to_kcq(ibcq);
-	uint32_t arm = solicited_only ? KWARP_CQ_ARM_SOLICITED :
-					KWARP_CQ_ARM_NEXT;
-
-again:
-	/* Under the lock kwarp_resize_cq() cannot replace the ring. */
-	kwarp_cq_lock(cq);
 	/*
 	 * An atomic "or" instead of a store: a pending request for the next completion
 	 * must not be overwritten by a later one for solicited completions only.  The full
@@ -221,8 +215,35 @@ again:
 	 */
 	__atomic_fetch_or(&cq->hdr->arm, arm, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (cq_unlock_moved(cq))
-		goto again;
+}
+
+/*
+ * A program may arm the CQ between ibv_start_poll() and ibv_end_poll(), when it has the lock.  If
+ * another thread is resizing the CQ, the kernel may use the new ring by then, which is mapped after
+ * the poll only: arming is refused.
+ */
+static int arm_cq(struct kwarp_cq *cq, uint32_t arm)
+{
+	if (__atomic_load_n(&cq->poller, __ATOMIC_RELAXED) == pthread_self()) {
+		if (cq->resizing)
+			return EBUSY;
+		arm_ring(cq, arm);
+		return 0;
+	}
+	do {
+		kwarp_cq_lock(cq);
+		arm_ring(cq, arm);
+	} while (cq_unlock_moved(cq));
+	return 0;
+}
+
+int kwarp_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
+{
+	struct kwarp_cq *cq = to_kcq(ibcq);
+	int ret = arm_cq(cq, solicited_only ? KWARP_CQ_ARM_SOLICITED : KWARP_CQ_ARM_NEXT);
+
+	if (ret)
+		return ret;
 	/* The program is about to wait, perhaps for the completion of left requests. */
 	if (n_left(cq))
 		kwarp_ring_left_doorbells(cq, UINT_MAX);
@@ -298,8 +319,10 @@ static int try_start_poll(struct kwarp_cq *cq)
 		if (!cq->lost) {
 			note_poll(cq);
 			ret = cq_step(cq);
-			if (!ret)
+			if (!ret) {
+				__atomic_store_n(&cq->poller, pthread_self(), __ATOMIC_RELAXED);
 				return 0;
+			}
 		}
 	} while (cq_unlock_moved(cq));
 	return ret;
@@ -338,6 +361,7 @@ static void end_poll(struct ibv_cq_ex *cqx)
 	bool empty = cq->empty;
 
 	cq->empty = false;
+	__atomic_store_n(&cq->poller, 0, __ATOMIC_RELAXED);
 	cq_unlock_moved(cq);
 	/* @empty: the program has seen the end of the queue, so ring for all left requests. */
 	if (!empty)

@@ -157,8 +157,15 @@ static void test_poll_ex(void)
 		seen++;
 		CHECK(!ibv_next_poll(cqx));
 	}
+	/* The poll has the lock, and the program may arm the CQ. */
+	CHECK(!kwarp_req_notify_cq(&cq->vcq.cq, 0));
+	CHECK(cq->hdr->arm == KWARP_CQ_ARM_NEXT);
+	cq->resizing = true;
+	CHECK(kwarp_req_notify_cq(&cq->vcq.cq, 0) == EBUSY);
+	cq->resizing = false;
 	ibv_end_poll(cqx);
 	CHECK(cq->hdr->cons == seen);
+	CHECK(!kwarp_req_notify_cq(&cq->vcq.cq, 1));
 	cq_drop(cq);
 }
 
