@@ -166,9 +166,15 @@ int kwarp_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma)
 static void put_map_late(struct work_struct *work)
 {
 	struct ring_map *map = container_of(to_rcu_work(work), struct ring_map, free);
+	const struct kwarp_charge charge = map->charge;
 
-	kwarp_charge_late(&map->charge, false);
+	if (charge.account)
+		kwarp_account_hold(charge.account);
 	put_map(map);
+	/* Not before: a resize that has no memory knows by this that waiting helps. */
+	kwarp_charge_late(&charge, false);
+	if (charge.account)
+		kwarp_account_put(charge.account);
 }
 
 /*
