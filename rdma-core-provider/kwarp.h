@@ -34,6 +34,7 @@ void kwarp_ring_left_doorbells(struct kwarp_cq *cq, unsigned int most);
 void kwarp_forget_left(struct kwarp_qp *qp);
 
 /* post.c */
+const char *kwarp_op_name(enum ibv_wr_opcode opcode);
 int kwarp_put_bind(const struct kwarp_qp *qp, struct kwarp_sqe *sqe,
 		   const struct ibv_mw *mw, uint32_t rkey,
 		   const struct ibv_mw_bind_info *info);

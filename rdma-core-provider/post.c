@@ -275,6 +275,12 @@ static const char *const op_names[] = {
 	[IBV_WR_ATOMIC_CMP_AND_SWP] = "ATOMIC_CMP_AND_SWP",
 };
 
+/* Return: NULL: iWARP has no such request. */
+const char *kwarp_op_name(enum ibv_wr_opcode opcode)
+{
+	return (unsigned int)opcode < ARRAY_SIZE(op_names) ? op_names[opcode] : NULL;
+}
+
 #define SAY(format, ...) \
 	kwarp_refuse(ctx, EINVAL, "ibv_post_send: %s: " format, name, ##__VA_ARGS__)
 

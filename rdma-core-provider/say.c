@@ -5,6 +5,7 @@
  * The kernel refuses with an errno only.  So after a refusal these functions compare what the
  * program has asked for with the limits and the rules.  All of this is on paths that fail.
  */
+#define _GNU_SOURCE
 #include <config.h>
 
 #include <errno.h>
@@ -20,35 +21,43 @@ bool kwarp_debug;
 
 void kwarp_debug_init(void)
 {
-	const char *value = getenv("KWARP_DEBUG");
+	const char *value = secure_getenv("KWARP_DEBUG");
 
 	kwarp_debug = value && *value && *value != '0';
 }
 
 /*
- * A program that posts until its queue is full gets the same refusal again and again: print a line
- * only if the number of times is a power of two.  Threads may count wrong, which does no harm.
+ * Print a line on stderr, if @times is a power of two: a program that posts until its queue is full
+ * gets the same refusal again and again.  @rule: of strict mode, or NULL
  */
+void kwarp_print(const struct ibv_context *ctx, unsigned int times, const char *rule,
+		 const char *format, va_list args)
+{
+	char text[400], count[24] = "";
+
+	if (!kwarp_is_pow2(times))
+		return;
+	vsnprintf(text, sizeof(text), format, args);
+	if (times > 1)
+		snprintf(count, sizeof(count), " (%u times)", times);
+	/* One call, so that lines of several threads do not mix. */
+	fprintf(stderr, "kwarp: %s: %s%s%s%s%s\n", ctx->device->name, rule ? "strict " : "",
+		rule ? rule : "", rule ? ": " : "", text, count);
+}
+
+/* Threads may count wrong, which does no harm. */
 void kwarp_debug_print(const struct ibv_context *ctx, const char *format, ...)
 {
 	static const char *last;
 	static unsigned int times;
 	const int err = errno;
-	char text[400];
 	va_list args;
 
 	if (__atomic_exchange_n(&last, format, __ATOMIC_RELAXED) != format)
 		__atomic_store_n(&times, 0, __ATOMIC_RELAXED);
-	if (kwarp_is_pow2(__atomic_add_fetch(&times, 1, __ATOMIC_RELAXED))) {
-		va_start(args, format);
-		vsnprintf(text, sizeof(text), format, args);
-		va_end(args);
-		if (times > 1)
-			fprintf(stderr, "kwarp: %s: %s (%u times)\n", ctx->device->name, text,
-				times);
-		else
-			fprintf(stderr, "kwarp: %s: %s\n", ctx->device->name, text);
-	}
+	va_start(args, format);
+	kwarp_print(ctx, __atomic_add_fetch(&times, 1, __ATOMIC_RELAXED), NULL, format, args);
+	va_end(args);
 	errno = err;
 }
 
@@ -148,6 +157,10 @@ int kwarp_refused_modify_qp(struct ibv_qp *qp, const struct ibv_qp_attr *attr, i
 {
 	struct ibv_context *ctx = qp->context;
 
+	if (err == ENOMEM) {
+		say_memory(ctx, "ibv_modify_qp");
+		return err;
+	}
 	if (mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RTS)
 		return kwarp_refuse(ctx, err,
 				    "ibv_modify_qp: to RTS: the queue pair has no connection: connect with librdmacm (perftest: option -R), or set the knob wire_port at both ends");

@@ -6,6 +6,8 @@
 #ifndef KWARP_SAY_H
 #define KWARP_SAY_H
 
+#include <stdarg.h>
+
 #include <infiniband/driver.h>
 
 #include "objects.h"
@@ -13,6 +15,8 @@
 extern bool kwarp_debug;
 
 void kwarp_debug_init(void);
+void kwarp_print(const struct ibv_context *ctx, unsigned int times, const char *rule,
+		 const char *format, va_list args) __attribute__((format(printf, 4, 0), cold));
 void kwarp_debug_print(const struct ibv_context *ctx, const char *format, ...)
 	__attribute__((format(printf, 2, 3), cold));
 

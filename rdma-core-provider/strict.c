@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "say.h"
 #include "strict.h"
 
 static const char *const names[STRICT_RULES] = {
@@ -122,23 +123,14 @@ bool kwarp_strict_on(const struct kwarp_strict *s, enum kwarp_strict_rule rule)
 void kwarp_strict_say(const struct kwarp_strict *s, unsigned int *told,
 		      enum kwarp_strict_rule rule, const char *format, ...)
 {
-	const char *link = s->ctx->ibv_ctx.context.device->name;
 	const unsigned int times = __atomic_add_fetch(told + rule, 1, __ATOMIC_RELAXED);
 	const int err = errno;
-	char text[400];
 	va_list args;
 
 	__atomic_add_fetch(broken + rule, 1, __ATOMIC_RELAXED);
-	if (kwarp_is_pow2(times)) {
-		va_start(args, format);
-		vsnprintf(text, sizeof(text), format, args);
-		va_end(args);
-		if (times > 1)
-			fprintf(stderr, "kwarp: %s: strict %s: %s (%u times)\n", link, names[rule],
-				text, times);
-		else
-			fprintf(stderr, "kwarp: %s: strict %s: %s\n", link, names[rule], text);
-	}
+	va_start(args, format);
+	kwarp_print(&s->ctx->ibv_ctx.context, times, names[rule], format, args);
+	va_end(args);
 	if (kwarp_strict_set.abort)
 		abort();
 	errno = err;
