@@ -138,9 +138,8 @@ show_logs() {
 	done
 }
 
-# Kill the programs that the case has left. If it has failed, end what it started without the suite's
-# help, and show the logs. This runs at the end
-# of every case, also after a time-out.
+# Kill the programs that the case has left. If it has failed, end what it started without the
+# suite's help, and show the logs. This runs at the end of every case, also after a time-out.
 case_cleanup() {
 	local rc=$? name
 	trap - EXIT TERM INT
