@@ -17,7 +17,7 @@ struct kwarp_context;
 
 /**
  * struct kwarp_inject - what KWARP_FAULT asks for, and the calls that are replaced
- * @lock: protects the members from @skip on, except the calls
+ * @lock: protects the members from @err to @times
  * @err: errno with which posts fail
  * @percent: probability of a failure
  * @seed: state of the random numbers

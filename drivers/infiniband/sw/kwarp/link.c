@@ -79,7 +79,7 @@ static int check_netdev(struct net_device *netdev, const struct net *net)
 	}
 	rtnl_unlock();
 	if (there) {
-		/* Failure is logged; the link is there, and the knob may be set again. */
+		/* Without its listener the link is there, too, and the knob may be set again. */
 		kwarp_cm_wire_begin(to_kdev(ibdev));
 		ib_device_put(ibdev);
 		return 0;

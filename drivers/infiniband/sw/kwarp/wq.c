@@ -3,7 +3,6 @@
 #include "wq.h"
 
 #include <linux/errno.h>
-#include <linux/rcupdate.h>
 #include <linux/workqueue.h>
 
 #include "compat.h"
@@ -24,8 +23,6 @@ struct workqueue_struct *kwarp_cm_wq;
  */
 void kwarp_wq_exit(void)
 {
-	/* Work items that are queued after a grace period (verbs/mmap.c) are in kwarp_wq now. */
-	rcu_barrier();
 	if (kwarp_tx_wq)
 		destroy_workqueue(kwarp_tx_wq);
 	if (kwarp_home_wq)

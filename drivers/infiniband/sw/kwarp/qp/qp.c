@@ -405,7 +405,7 @@ bool kwarp_qp_has_sends(const struct kwarp_qp *qp)
  * The queue pair fails, its oldest send request with KWARP_WC_RETRY_EXC_ERR. No effect unless it is
  * IDLE.
  *
- * Context: process, no lock held.
+ * Context: process, no lock of kwarp's held but @qp->wiring.
  */
 void kwarp_qp_give_up(struct kwarp_qp *qp)
 {

@@ -394,8 +394,8 @@ static void run_qp(struct kwarp_qp *qp)
  * not be called while the consumer itself is in a call of a verb
  * (Documentation/infiniband/core_locking.rst).
  *
- * Context: process; no lock of kwarp's held, because this may make upcalls to connection
- * management.
+ * Context: process; no lock of kwarp's held but @qp->wiring, because this may make upcalls to
+ * connection management.
  */
 void kwarp_qp_run(struct kwarp_qp *qp)
 {

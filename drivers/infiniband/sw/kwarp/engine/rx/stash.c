@@ -14,8 +14,8 @@
 /*
  * If the limit of TCP or of the cgroup is reached, a few stashes of a device may exist without
  * being charged. TCP does the same: it keeps some octets for each connection although its limit is
- * reached. Without a stash the connection would have to end, and any program on this machine could
- * cause that by using up TCP's memory.
+ * reached. Without a stash the stream waits, and any program on this machine could cause that by
+ * using up TCP's memory.
  */
 static bool stash_pay(struct kwarp_engine *e)
 {
