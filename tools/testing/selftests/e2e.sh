@@ -57,7 +57,7 @@ time_of() {
 	debug | kcsan) echo 7200 ;;
 	# An arm64 machine is always emulated, without KVM.
 	*-arm64) echo 4800 ;;
-	*) echo 2400 ;;
+	*) echo 3000 ;;
 	esac
 }
 # Seconds for the longest case (raw-mutate) on a slow kernel, plus booting and shutdown. The guest's
