@@ -9,7 +9,7 @@
 #
 # If the whole set is installed, this needs no root. The sets are those of the commands: demo, kunit,
 # coverage, big-endian (kunit.sh --big-endian), provider, fuzz, lint, docs, check (all of these),
-# bench, arm64 (e2e.sh --kernel 6.12-arm64), packages, install.
+# arm64 (e2e.sh --kernel 6.12-arm64), packages, install.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 case ${1:-} in -h | --help) head_comment; exit ;; esac
@@ -27,8 +27,6 @@ docs=(python3-sphinx)
 lint=(sparse shellcheck python3 "${docs[@]}")
 # To decode captures of the end-to-end suite.
 captures=(tshark)
-# For the plots of the benchmark.
-plots=(gnuplot-nox)
 # Cross compilers and emulators; arm64 also has a C library to link against.
 big_endian=(gcc-s390x-linux-gnu qemu-system-misc)
 arm64=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-system-arm)
@@ -80,7 +78,6 @@ fuzz) wanted=("${module[@]}" "${clang[@]}") ;;
 lint) wanted=("${module[@]}" "${kernel[@]}" "${lint[@]}") ;;
 docs) wanted=("${docs[@]}") ;;
 check) wanted=("${check[@]}") ;;
-bench) wanted=("${check[@]}" "${plots[@]}") ;;
 arm64) wanted=("${demo[@]}" "${arm64[@]}") ;;
 packages) wanted=("${packages[@]}") ;;
 install) wanted=("${install[@]}") ;;

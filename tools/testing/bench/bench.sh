@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # make bench: measure kwarp, siw, rxe and plain TCP, one after the other in the same boot of a
-# guest. Writes the figures as JSON, and a report with plots.
+# guest. Writes the figures as JSON, and a report.
 #
 #   tools/testing/bench/bench.sh [OPTIONS] [-- OPTIONS OF tools/testing/bench/run.py]
 #
@@ -21,7 +21,7 @@
 #                      packet per buffer, or packets of 64 KiB. Both ends sleep until an event comes
 #     --storage        measure NVMe over Fabrics, NFS, SMB, SRP and RNBD with fio instead; the file
 #                      is GUEST-storage.json, tools/testing/bench/storage.py has the options
-#     --out DIR        folder for GUEST.json, report.md and *.svg (build/bench)
+#     --out DIR        folder for GUEST.json and report.md (build/bench)
 #     --timeout SECONDS  time limit for one guest (36000)
 #     --short          two minutes on guest 6.12, files in build/bench-short: fails only if a target
 #                      of large Writes is missed by a factor of two in each of three runs
@@ -217,7 +217,7 @@ if [ "$short" = 1 ]; then
 	rm -rf "$out"
 	options=(--short --rounds 2 --seconds 0.5 --mtu 1500 9000 --who kwarp siw tcp "${options[@]}")
 else
-	"$KWARP_ROOT/scripts/host-packages.sh" bench
+	"$KWARP_ROOT/scripts/host-packages.sh" check
 	[ ${#guests[@]} -gt 0 ] || guests=(uml-up uml-steer uml)
 fi
 # Check the options now, before a guest boots.

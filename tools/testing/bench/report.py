@@ -3,7 +3,7 @@
 """Turn the records of `make bench` into JSON, a report, or a verdict.
 
     report.py collect RECORDS MACHINE OUT.json   group the guest's records by cell
-    report.py report DIR                         make report.md and *.svg from DIR/*.json
+    report.py report DIR                         make report.md from DIR/*.json
     report.py judge FILE.json...                 print as TAP which targets are missed by a
                                                        factor of two; of several runs the best
                                                        figures count, and the errors of all

@@ -6,7 +6,6 @@ from figures import (LIBRARY, MIB, NAMES, OPS, PLAIN, bandwidth, cpu_per_gib, cp
                            crc_bound, fpdus_each, instructions, median_latency, memory_each, octets,
                            rate, rate_key, ratios, receiver_cpu, sender_cpu, share_of, show, sizes,
                            tail_latency, thousands, values_of, went_wrong)
-from plots import plot_bars, plot_sizes
 from targets import COUNTED, targets
 
 # Operations of RFC 7306, with the sizes in octets that are measured.
@@ -14,12 +13,12 @@ RFC7306 = (("write-imm", (64, 4096, 65536)), ("fetch-add", (8,)), ("cmp-swap", (
 WITHOUT_RFC7306 = ("siw", "kwarp-siw")
 
 
-def table(title, head, rows, *before):
-    """A title, the lines BEFORE, and a table of the rows that have figures; nothing if none has."""
+def table(title, head, rows):
+    """A title and a table of the rows that have figures; nothing if none has."""
     shown = [row for row in rows if any(c != "–" for c in row[1:])]
     if not shown:
         return
-    yield from (f"### {title}", "", *before)
+    yield from (f"### {title}", "")
     for row in (head, ["---"] + ["---:"] * (len(head) - 1), *shown):
         yield "| " + " | ".join(row) + " |"
     yield ""
@@ -58,12 +57,9 @@ def section_targets(fig):
 
 
 def section_rates(fig, mtu):
-    plot = plot_sizes(fig, mtu)
-    before = [f"![bandwidth by size]({plot})", ""] if plot else []
     for title, metric, wanted in (("MiB/s", bandwidth, lambda s: s >= 4096), ("messages/s", rate, lambda s: s < 4096)):
         rows = [row_of(fig, metric, mtu, f"{op} {octets(s)}", "rate", op, s, 1) for op in OPS for s in sizes(fig) if wanted(s)]
-        yield from table(f"One queue pair, MTU {mtu}, {title}", head_of(fig, ""), rows, *before)
-        before = []
+        yield from table(f"One queue pair, MTU {mtu}, {title}", head_of(fig, ""), rows)
 
 
 def section_instructions(fig, mtu):
@@ -221,9 +217,6 @@ def sections(fig):
         yield from section_errors(fig)
         return
     yield from section_targets(fig)
-    for name in plot_bars(fig):
-        yield f"![{name}]({name})"
-        yield ""
     for mtu in fig.mtus():
         for section in (section_instructions, section_rates, section_qps, section_latency,
                         section_rfc7306, section_cpu, section_machines, section_paths):
