@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """Arguments of kwarpctl, and its main function, which prints each error as one line."""
 import argparse
+import importlib
 import io
 import json
 import os
 import signal
 import sys
 
-from . import VERSION, bench, check_module, doctor, explain, fault, knobs, lab, show, top, why
+from . import VERSION, fault, lab
 from .host import Host, Trouble, Usage
 from .text import printable
 
@@ -196,7 +197,13 @@ def negative_numbers(argv):
     return argv
 
 
+def command(name):
+    """The module of a command.  Those of the others are not loaded, which takes longest."""
+    return importlib.import_module("." + name, __package__)
+
+
 def version(host, as_json):
+    check_module = command("check_module")
     try:
         installed = check_module.modinfo(host, "version") or "none"
     except Trouble:
@@ -227,10 +234,8 @@ def run(argv, host):
     if args.version:
         return version(host, args.version_json)
     if args.command == "explain":
-        return explain.command(args)
-    module = {"show": show, "why": why, "top": top, "doctor": doctor, "set": knobs,
-              "bench": bench, "lab": lab, "fault": fault}[args.command]
-    return module.command(host, args)
+        return command("explain").command(args)
+    return command({"set": "knobs"}.get(args.command, args.command)).command(host, args)
 
 
 def interrupt(_number, _frame):
