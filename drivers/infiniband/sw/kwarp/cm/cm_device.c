@@ -17,7 +17,6 @@
 #include "cm_listen.h"
 #include "cm_upcall.h"
 #include "ep.h"
-#include "wire.h"
 
 /**
  * kwarp_cm_init_device - initialize what connection management keeps of a device
@@ -39,7 +38,8 @@ void kwarp_cm_init_device(struct kwarp_dev *kdev)
 				     DEFAULT_RATELIMIT_BURST);
 		ratelimit_set_flags(&kdev->cm.notices[i], RATELIMIT_MSG_ON_RELEASE);
 	}
-	kwarp_wire_init_device(kdev);
+	xa_init_flags(&kdev->cm.wires, XA_FLAGS_ACCOUNT);
+	mutex_init(&kdev->cm.port_mutex);
 	kwarp_cm_init_stand_ins(kdev);
 }
 

@@ -23,7 +23,7 @@
  *
  * Locks: wire->lock is taken under the endpoint's mutex, and before kdev->cm.lock.
  */
-#include "wire.h"
+#include "cm.h"
 
 #include <rdma/ib_verbs.h>
 #include <rdma/iw_cm.h>
@@ -39,7 +39,6 @@
 #include "../proto/pairing.h"
 #include "../qp/stream.h"
 #include "../wq.h"
-#include "cm.h"
 #include "cm_iface.h"
 #include "cm_listen.h"
 #include "cm_mpa.h"
@@ -825,10 +824,4 @@ void kwarp_cm_wire_begin(struct kwarp_dev *kdev)
 	mutex_lock(&kdev->cm.port_mutex);
 	listen_on(kdev, READ_ONCE(kdev->knobs.wire_port));
 	mutex_unlock(&kdev->cm.port_mutex);
-}
-
-void kwarp_wire_init_device(struct kwarp_dev *kdev)
-{
-	xa_init_flags(&kdev->cm.wires, XA_FLAGS_ACCOUNT);
-	mutex_init(&kdev->cm.port_mutex);
 }
