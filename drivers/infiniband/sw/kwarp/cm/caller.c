@@ -11,7 +11,7 @@
  * The connection belongs to the process that has made the call. Another process may have inherited
  * the file of rdma_cm, but rdma_cm lets it make no call: it is not the one that opened the file.
  */
-#include "caller.h"
+#include "startup.h"
 
 #include <rdma/ib_verbs.h>
 

@@ -9,7 +9,6 @@
 
 #include "../door.h"
 #include "../qp/stream.h"
-#include "caller.h"
 #include "cm_iface.h"
 #include "ep.h"
 #include "sock_memcg.h"

@@ -3,7 +3,6 @@
 #include "ep.h"
 
 #include "../wq.h"
-#include "caller.h"
 #include "startup.h"
 
 static void ep_arm_timer(struct kwarp_ep *ep, unsigned long delay)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Buffers and parameters of an endpoint during MPA startup */
+/*
+ * Buffers and parameters of an endpoint during MPA startup, and the process whose connect or accept
+ * iw_cm waits for (caller.c)
+ */
 #ifndef KWARP_CM_STARTUP_H
 #define KWARP_CM_STARTUP_H
 
@@ -7,6 +10,7 @@
 #include "../queue/readq.h"
 
 struct kwarp_ep;
+struct kwarp_qp;
 struct pid;
 
 /**
@@ -60,5 +64,8 @@ void kwarp_startup_put_terminate(struct kwarp_startup *su, enum kwarp_perr err);
 int kwarp_startup_send(struct kwarp_ep *ep);
 int kwarp_startup_recv(struct kwarp_ep *ep, bool reply);
 bool kwarp_startup_is_probe(const struct kwarp_startup *su);
+
+struct pid *kwarp_caller_get(struct kwarp_qp *qp);
+bool kwarp_caller_ends(struct pid *pid);
 
 #endif /* KWARP_CM_STARTUP_H */

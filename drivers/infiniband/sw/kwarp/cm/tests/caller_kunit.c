@@ -6,8 +6,6 @@
 
 #include "fake.h"
 
-#include "../caller.h"
-
 static void test_get(struct kunit *test)
 {
 	struct kwarp_qp *qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);

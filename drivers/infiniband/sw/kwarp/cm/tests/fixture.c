@@ -28,7 +28,6 @@ static void *fake_zalloc(size_t size, gfp_t gfp);
 #pragma pop_macro("kzalloc")
 
 #include "../../tests/doors.h"
-#include "../caller.h"
 #include "../cm_iface.h"
 #include "../cm_listen.h"
 
