@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Endpoints (objects for connections): memory, references, locking, timer, and event bits.
+ * Endpoints (objects for connections): memory, references, locking, timer, event bits, and why one
+ * has failed to start.
  * Listeners: references, and the list of half-open endpoints.
  */
 #ifndef KWARP_CM_EP_H
@@ -26,6 +27,7 @@ void kwarp_ep_retry_in(struct kwarp_ep *ep, unsigned long delay);
 void kwarp_ep_set_id(struct kwarp_ep *ep, struct iw_cm_id *id);
 void kwarp_ep_drop_id(struct kwarp_ep *ep);
 struct kwarp_ep *kwarp_ep_find(struct kwarp_dev *kdev, const struct iw_cm_id *id);
+void kwarp_ep_tell_trouble(struct kwarp_ep *ep, enum kwarp_cm_state was, enum kwarp_cm_event event);
 
 void kwarp_listener_get(struct kwarp_listener *l);
 void kwarp_listener_put(struct kwarp_listener *l);

@@ -23,7 +23,6 @@
 #include "cm_upcall.h"
 #include "ep.h"
 #include "ep_stream.h"
-#include "ep_trouble.h"
 #include "sock_io.h"
 #include "startup.h"
 #include "backlog.h"

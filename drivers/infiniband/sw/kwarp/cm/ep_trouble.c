@@ -4,7 +4,7 @@
  * why" (../ended.h).  What a peer has tried at a listener is of another kind than what a program
  * here has tried, so that a peer cannot push out the records of programs here.
  */
-#include "ep_trouble.h"
+#include "ep.h"
 
 #include <rdma/ib_verbs.h>
 #include <rdma/iw_cm.h>
