@@ -51,7 +51,6 @@
 #include "ep.h"
 #include "ep_run.h"
 #include "ep_stream.h"
-#include "sock_memcg.h"
 #include "startup.h"
 
 /* ------------------------------------------------------------- initiator */

@@ -28,7 +28,6 @@
 #include "ep.h"
 #include "ep_run.h"
 #include "sock_io.h"
-#include "sock_memcg.h"
 
 /* ------------------------------------------------------------ queued work */
 

@@ -34,7 +34,6 @@
 #include "../kwarp.h"
 #include "cm_iface.h"
 #include "sock_knobs.h"
-#include "sock_memcg.h"
 
 /* ------------------------------------------------------------- addresses */
 

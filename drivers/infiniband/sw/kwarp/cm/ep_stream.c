@@ -11,7 +11,6 @@
 #include "../qp/stream.h"
 #include "cm_iface.h"
 #include "ep.h"
-#include "sock_memcg.h"
 #include "startup.h"
 
 /*

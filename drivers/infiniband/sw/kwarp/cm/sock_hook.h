@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* TCP sockets of connection management: callbacks, accepting, and releasing. */
+/*
+ * TCP sockets of connection management: callbacks, accepting, and releasing; and the memory cgroup
+ * that is charged for a socket (sock_memcg.c).
+ */
 #ifndef KWARP_CM_SOCK_HOOK_H
 #define KWARP_CM_SOCK_HOOK_H
 
 #include <linux/types.h>
 
 struct kwarp_dev;
+struct mem_cgroup;
+struct pid;
 struct sock;
 struct socket;
 
@@ -33,5 +38,9 @@ u32 kwarp_cm_sock_queued(const struct socket *sock);
 int kwarp_cm_sock_accept(struct kwarp_dev *kdev, struct kwarp_cm_sock *listener,
 			 struct socket **res);
 void kwarp_cm_sock_kill(struct kwarp_cm_sock *cs);
+
+struct mem_cgroup *kwarp_cm_sock_memcg(const struct kwarp_cm_sock *cs);
+struct mem_cgroup *kwarp_cm_process_memcg(struct pid *pid);
+void kwarp_cm_sock_charge_to(struct socket *sock, struct pid *pid);
 
 #endif /* KWARP_CM_SOCK_HOOK_H */

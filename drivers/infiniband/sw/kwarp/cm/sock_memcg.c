@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Sockets of connection management: the memory cgroup that is charged for a socket. */
-#include "sock_memcg.h"
+#include "sock_hook.h"
 
 #include <linux/memcontrol.h>
 #include <linux/pid.h>
 #include <net/sock.h>
-
-#include "sock_hook.h"
 
 #ifdef CONFIG_MEMCG
 /* NULL: root cgroup, or no socket. */

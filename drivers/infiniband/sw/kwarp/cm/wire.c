@@ -47,7 +47,6 @@
 #include "ep_run.h"
 #include "ep_stream.h"
 #include "sock_knobs.h"
-#include "sock_memcg.h"
 #include "startup.h"
 
 /* While the queue pair may fail because its peer does not come: interval between looks. */

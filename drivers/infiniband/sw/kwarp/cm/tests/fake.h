@@ -23,7 +23,6 @@
 #include "../cm_sock.h"
 #include "../ep.h"
 #include "../sock_io.h"
-#include "../sock_memcg.h"
 #include "../startup.h"
 
 #define FAKE_QPS	2
