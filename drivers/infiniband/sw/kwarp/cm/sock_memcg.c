@@ -33,15 +33,6 @@ struct mem_cgroup *kwarp_cm_process_memcg(struct pid *pid)
 	return memcg;
 }
 
-/*
- * TCP charges the socket in accept(), but kwarp calls accept() in a kernel thread, whose cgroup is
- * the root.
- */
-static void charge_to(struct sock *sk, struct pid *pid)
-{
-	sk->sk_memcg = kwarp_cm_process_memcg(pid);
-}
-
 /* The memory cgroup may be changed only while no memory is charged. */
 static bool holds_nothing(struct sock *sk)
 {
@@ -52,9 +43,10 @@ static bool holds_nothing(struct sock *sk)
 }
 
 /*
- * Charge the socket to the cgroup of the process @pid; NULL: of the caller. The root cgroup stays
- * charged in four cases: TCP holds octets already; @pid has ended; the caller is a kernel thread;
- * cgroups are version 1. Context: process.
+ * TCP charges the socket in accept(), but kwarp calls accept() in a kernel thread, whose cgroup is
+ * the root. Charge the socket to the cgroup of the process @pid; NULL: of the caller. The root
+ * cgroup stays charged in four cases: TCP holds octets already; @pid has ended; the caller is a
+ * kernel thread; cgroups are version 1. Context: process.
  */
 void kwarp_cm_sock_charge_to(struct socket *sock, struct pid *pid)
 {
@@ -65,7 +57,7 @@ void kwarp_cm_sock_charge_to(struct socket *sock, struct pid *pid)
 		return;
 	lock_sock(sk);
 	if (!sk->sk_memcg && holds_nothing(sk))
-		charge_to(sk, pid);
+		sk->sk_memcg = kwarp_cm_process_memcg(pid);
 	release_sock(sk);
 }
 #else
