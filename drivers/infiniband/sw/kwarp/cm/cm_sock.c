@@ -236,7 +236,8 @@ static int connect_from(struct kwarp_dev *kdev, const struct iw_cm_id *id, int i
 	/* An id of wire.c names the process that pays: this may be a kernel thread. */
 	if (!id->context)
 		kwarp_cm_sock_charge_to(cs->sock, id->provider_data);
-	kwarp_sock_connects(kdev, cs->sock, id);
+	kwarp_sock_begins(kdev, cs->sock, id);
+	kwarp_sock_connects(kdev, cs->sock);
 	addr_fix_scope(&from, ifindex);
 	if (any_port)
 		addr_v4(&from)->sin_port = 0;
@@ -307,7 +308,7 @@ int kwarp_cm_sock_reconnect(struct kwarp_cm_sock *cs, const struct iw_cm_id *id,
 	ret = sock_disconnect(cs->sock);
 	if (ret)
 		return ret;
-	kwarp_sock_reconnects(to_kdev(id->device), cs->sock);
+	kwarp_sock_connects(to_kdev(id->device), cs->sock);
 	/* This runs in the ordered queue: see sock_io.c. */
 	noreclaim = memalloc_noreclaim_save();
 	ret = connect_to(cs, id, ifindex);
@@ -381,7 +382,7 @@ int kwarp_cm_sock_listen(struct kwarp_dev *kdev, const struct iw_cm_id *id, int 
 		return ret;
 	sock = cs->sock;
 	cs->tos_set = id->tos_set;
-	kwarp_sock_listens(kdev, sock, id);
+	kwarp_sock_begins(kdev, sock, id);
 	addr_fix_scope(&at, ifindex);
 
 	if (at.ss_family == AF_INET6)

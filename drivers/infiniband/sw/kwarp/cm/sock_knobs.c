@@ -50,23 +50,6 @@ static void sock_set_user_timeout(const struct kwarp_dev *kdev, struct sock *sk,
 	tcp_sock_set_user_timeout(sk, timeout * MSEC_PER_SEC);
 }
 
-/*
- * Listeners do not get them: connections would inherit values that the knobs had earlier. To be
- * called only after TCP is connected, because keepalive must not limit the time for connecting.
- *
- * With a user timeout TCP gives up after that time, not after a number of keepalive probes. So the
- * smaller one of the two knobs becomes the user timeout; otherwise keepalive would have no effect.
- * The user timeout also limits how long a peer may leave data unacknowledged, and how long its
- * window may stay closed, even if the peer answers window probes.
- */
-static void sock_set_timeouts(const struct kwarp_dev *kdev, struct sock *sk)
-{
-	u32 keepalive = READ_ONCE(kdev->knobs.keepalive);
-
-	sock_set_keepalive_to(sk, keepalive);
-	sock_set_user_timeout(kdev, sk, keepalive);
-}
-
 /* ------------------------------------------------------- type of service */
 
 void kwarp_sock_set_tos(struct socket *sock, int tos)
@@ -152,43 +135,46 @@ static void sock_open_window(const struct kwarp_dev *kdev, struct socket *sock)
 /* ------------------------------------- called by cm_sock.c, sock_hook.c */
 
 /* A type of service that the ULP has set for @id overrides the knob tos. */
-void kwarp_sock_connects(struct kwarp_dev *kdev, struct socket *sock, const struct iw_cm_id *id)
+void kwarp_sock_begins(struct kwarp_dev *kdev, struct socket *sock, const struct iw_cm_id *id)
 {
 	might_sleep();
 	sock_choose_tos(kdev, sock, id);
-	sock_set_user_timeout(kdev, sock->sk, 0);
 	sock_set_buffers(kdev, sock->sk);
 }
 
 /*
- * The socket is about to connect for the second time: set the user timeout to that of a new socket,
- * because kwarp_sock_connected() may have shortened it to the keepalive time. Context: process.
+ * The socket is about to connect. For the second time, too, its user timeout is that of a new
+ * socket: kwarp_sock_connected() may have shortened it to the keepalive time. Context: process.
  */
-void kwarp_sock_reconnects(struct kwarp_dev *kdev, struct socket *sock)
+void kwarp_sock_connects(struct kwarp_dev *kdev, struct socket *sock)
 {
 	might_sleep();
 	sock_set_user_timeout(kdev, sock->sk, 0);
 }
 
+/*
+ * Listeners do not get them: connections would inherit values that the knobs had earlier. To be
+ * called only after TCP is connected, because keepalive must not limit the time for connecting.
+ *
+ * With a user timeout TCP gives up after that time, not after a number of keepalive probes. So the
+ * smaller one of the two knobs becomes the user timeout; otherwise keepalive would have no effect.
+ * The user timeout also limits how long a peer may leave data unacknowledged, and how long its
+ * window may stay closed, even if the peer answers window probes.
+ */
 void kwarp_sock_connected(struct kwarp_dev *kdev, struct socket *sock)
 {
-	might_sleep();
-	sock_set_timeouts(kdev, sock->sk);
-}
+	u32 keepalive = READ_ONCE(kdev->knobs.keepalive);
 
-void kwarp_sock_listens(struct kwarp_dev *kdev, struct socket *sock, const struct iw_cm_id *id)
-{
 	might_sleep();
-	sock_choose_tos(kdev, sock, id);
-	sock_set_buffers(kdev, sock->sk);
+	sock_set_keepalive_to(sock->sk, keepalive);
+	sock_set_user_timeout(kdev, sock->sk, keepalive);
 }
 
 /* @tos_set: the ULP has chosen the listener's type of service, so the connection keeps it. */
 void kwarp_sock_accepted(struct kwarp_dev *kdev, struct socket *sock,
 			 const struct socket *listener, bool tos_set)
 {
-	might_sleep();
-	sock_set_timeouts(kdev, sock->sk);
+	kwarp_sock_connected(kdev, sock);
 	if (!tos_set)
 		sock_renew_tos(kdev, sock, listener);
 	sock_set_buffers(kdev, sock->sk);

@@ -9,10 +9,9 @@ struct iw_cm_id;
 struct kwarp_dev;
 struct socket;
 
-void kwarp_sock_connects(struct kwarp_dev *kdev, struct socket *sock, const struct iw_cm_id *id);
-void kwarp_sock_reconnects(struct kwarp_dev *kdev, struct socket *sock);
+void kwarp_sock_begins(struct kwarp_dev *kdev, struct socket *sock, const struct iw_cm_id *id);
+void kwarp_sock_connects(struct kwarp_dev *kdev, struct socket *sock);
 void kwarp_sock_connected(struct kwarp_dev *kdev, struct socket *sock);
-void kwarp_sock_listens(struct kwarp_dev *kdev, struct socket *sock, const struct iw_cm_id *id);
 void kwarp_sock_accepted(struct kwarp_dev *kdev, struct socket *sock,
 			 const struct socket *listener, bool tos_set);
 
