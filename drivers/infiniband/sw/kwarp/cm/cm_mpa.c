@@ -15,6 +15,9 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/iw_cm.h>
 
+#include <linux/sizes.h>
+#include <linux/socket.h>
+
 #include "../proto/term.h"
 #include "cm_sock.h"
 #include "cm_upcall.h"
@@ -134,7 +137,7 @@ static enum kwarp_cm_event poll_quiet(struct kwarp_ep *ep)
 	u8 octet;
 	int ret;
 
-	ret = kwarp_cm_sock_recv(ep->cs.sock, &octet, 1, true);
+	ret = kwarp_cm_sock_recv(ep->cs.sock, &octet, 1, MSG_PEEK);
 	if (ret == -EAGAIN)
 		return KWARP_CME_NONE;
 	return ret > 0 ? startup_bad(ep, "octets after the Request") : startup_lost(ep, ret);
@@ -368,7 +371,7 @@ static enum kwarp_cm_event linger_octets(struct kwarp_ep *ep)
 	 * There may be more octets: mark the endpoint, so that its socket is read again.
 	 * kwarp_ep_unlock() limits how often that happens, so that other work items can run.
 	 */
-	if (kwarp_cm_sock_discard(ep->cs.sock) > 0)
+	if (kwarp_cm_sock_recv(ep->cs.sock, NULL, SZ_1M, MSG_TRUNC) > 0)
 		kwarp_ep_mark(ep, KWARP_EP_SOCK);
 	return KWARP_CME_NONE;
 }
@@ -380,7 +383,7 @@ static enum kwarp_cm_event poll_linger(struct kwarp_ep *ep)
 
 	if (kwarp_cm_sock_closed(ep->cs.sock))
 		return KWARP_CME_DONE;
-	ret = kwarp_cm_sock_recv(ep->cs.sock, &octet, 1, true);
+	ret = kwarp_cm_sock_recv(ep->cs.sock, &octet, 1, MSG_PEEK);
 	if (ret > 0)
 		return linger_octets(ep);
 	/* @ret is 0: the peer's FIN has come, but not the ACK of this end's FIN */

@@ -39,8 +39,11 @@ bool kwarp_cm_sock_unacked(const struct socket *sock)
 	return READ_ONCE(tcp_sk(sock->sk)->write_seq) != kwarp_cm_sock_acked(sock);
 }
 
-/* Return: number of octets; 0 at the end of the stream; -EAGAIN if there are none; other errno. */
-int kwarp_cm_sock_recv(struct socket *sock, void *buf, u32 len, bool peek)
+/*
+ * @flags: 0; MSG_PEEK; or MSG_TRUNC: TCP drops the octets, and copies nothing. Return: number of
+ * octets; 0 at the end of the stream; -EAGAIN if there are none; other errno.
+ */
+int kwarp_cm_sock_recv(struct socket *sock, void *buf, u32 len, int flags)
 {
 	struct kvec iov = { .iov_base = buf, .iov_len = len };
 	unsigned int noreclaim = memalloc_noreclaim_save();
@@ -48,7 +51,7 @@ int kwarp_cm_sock_recv(struct socket *sock, void *buf, u32 len, bool peek)
 	int ret;
 
 	might_sleep();
-	ret = kernel_recvmsg(sock, &msg, &iov, 1, len, MSG_DONTWAIT | (peek ? MSG_PEEK : 0));
+	ret = kernel_recvmsg(sock, &msg, &iov, 1, len, MSG_DONTWAIT | flags);
 	memalloc_noreclaim_restore(noreclaim);
 	return ret;
 }
@@ -63,21 +66,6 @@ int kwarp_cm_sock_send(struct socket *sock, const void *buf, u32 len)
 
 	might_sleep();
 	ret = kernel_sendmsg(sock, &msg, &iov, 1, len);
-	memalloc_noreclaim_restore(noreclaim);
-	return ret;
-}
-
-/* Drop up to 1 MiB of received octets. */
-int kwarp_cm_sock_discard(struct socket *sock)
-{
-	struct kvec iov = { .iov_len = 1024 * 1024 };
-	unsigned int noreclaim = memalloc_noreclaim_save();
-	struct msghdr msg = {};
-	int ret;
-
-	might_sleep();
-	/* With MSG_TRUNC TCP drops the octets, and copies nothing. */
-	ret = kernel_recvmsg(sock, &msg, &iov, 1, iov.iov_len, MSG_DONTWAIT | MSG_TRUNC);
 	memalloc_noreclaim_restore(noreclaim);
 	return ret;
 }

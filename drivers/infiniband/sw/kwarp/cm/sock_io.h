@@ -7,9 +7,8 @@
 
 struct socket;
 
-int kwarp_cm_sock_recv(struct socket *sock, void *buf, u32 len, bool peek);
+int kwarp_cm_sock_recv(struct socket *sock, void *buf, u32 len, int flags);
 int kwarp_cm_sock_send(struct socket *sock, const void *buf, u32 len);
-int kwarp_cm_sock_discard(struct socket *sock);
 void kwarp_cm_sock_fin(struct socket *sock);
 bool kwarp_cm_sock_closed(const struct socket *sock);
 u32 kwarp_cm_sock_acked(const struct socket *sock);

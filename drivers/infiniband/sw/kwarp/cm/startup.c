@@ -106,7 +106,7 @@ int kwarp_startup_recv(struct kwarp_ep *ep, bool reply)
 		if (WARN_ON_ONCE(need > sizeof(su->rx)))
 			return -EPROTO;
 		ret = kwarp_cm_sock_recv(ep->cs.sock, su->rx + su->rx_len,
-					 need - su->rx_len, false);
+					 need - su->rx_len, 0);
 		if (ret <= 0)
 			return ret ? ret : -ENODATA;
 		su->rx_len += ret;

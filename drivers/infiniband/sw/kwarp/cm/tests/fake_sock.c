@@ -137,15 +137,16 @@ void kwarp_cm_sock_fin(struct socket *sock)
 	to_fake(sock)->fin = true;
 }
 
-int kwarp_cm_sock_recv(struct socket *sock, void *buf, u32 len, bool peek)
+int kwarp_cm_sock_recv(struct socket *sock, void *buf, u32 len, int flags)
 {
 	struct fake_sock *s = to_fake(sock);
 	u32 n = min(len, s->rx_len);
 
 	if (!n)
 		return s->rx_end > 0 ? 0 : s->rx_end ? s->rx_end : -EAGAIN;
-	memcpy(buf, s->rx, n);
-	if (!peek) {
+	if (flags != MSG_TRUNC)
+		memcpy(buf, s->rx, n);
+	if (flags != MSG_PEEK) {
 		memmove(s->rx, s->rx + n, s->rx_len - n);
 		s->rx_len -= n;
 	}
@@ -165,14 +166,6 @@ int kwarp_cm_sock_send(struct socket *sock, const void *buf, u32 len)
 	memcpy(s->tx + s->tx_len, buf, n);
 	s->tx_len += n;
 	s->tx_room -= n;
-	return n;
-}
-
-int kwarp_cm_sock_discard(struct socket *sock)
-{
-	int n = to_fake(sock)->rx_len;
-
-	to_fake(sock)->rx_len = 0;
 	return n;
 }
 
