@@ -88,28 +88,21 @@ static enum kwarp_cm_event startup_lost(struct kwarp_ep *ep, int err)
 
 /* --------------------------------------------------------------- sending */
 
-static int send_frame(struct kwarp_ep *ep)
+static enum kwarp_cm_event poll_send(struct kwarp_ep *ep)
 {
 	int ret = kwarp_startup_send(ep);
 
+	if (ret != -EAGAIN)
+		return ret ? startup_lost(ep, ret) : KWARP_CME_SENT;
 	/*
 	 * TCP had no memory, and will get no ACK after which it could ask for more. It has called
 	 * write_space for this: that is no reason to try again at once.
 	 */
-	if (ret == -EAGAIN && !kwarp_cm_sock_unacked(ep->cs.sock)) {
+	if (!kwarp_cm_sock_unacked(ep->cs.sock)) {
 		clear_bit(KWARP_EP_SOCK, &ep->events);
 		kwarp_ep_retry_in(ep, msecs_to_jiffies(KWARP_SEND_RETRY_MS));
 	}
-	return ret;
-}
-
-static enum kwarp_cm_event poll_send(struct kwarp_ep *ep)
-{
-	int ret = send_frame(ep);
-
-	if (ret == -EAGAIN)
-		return KWARP_CME_NONE;
-	return ret ? startup_lost(ep, ret) : KWARP_CME_SENT;
+	return KWARP_CME_NONE;
 }
 
 /* ------------------------------------------------------------- receiving */
@@ -336,12 +329,11 @@ void kwarp_cm_mpa_reject(struct kwarp_ep *ep, const void *pdata, u16 pdata_len)
 
 static enum kwarp_cm_event poll_send_rep(struct kwarp_ep *ep)
 {
-	int ret = send_frame(ep);
+	enum kwarp_cm_event event = poll_send(ep);
+	int ret;
 
-	if (ret == -EAGAIN)
-		return KWARP_CME_NONE;
-	if (ret)
-		return startup_lost(ep, ret);
+	if (event != KWARP_CME_SENT)
+		return event;
 	/*
 	 * 5044-7.1.2-10: FPDUs that the Initiator sends from now on wait in the socket until the QP
 	 * is attached and reads them. 5044-7.1.2-16: the QP sends nothing before it has received
