@@ -25,6 +25,7 @@
  */
 #include "cm.h"
 
+#include <rdma/ib_addr.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/iw_cm.h>
 
@@ -34,7 +35,6 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
-#include <net/ipv6.h>
 
 #include "../proto/pairing.h"
 #include "../qp/stream.h"
@@ -151,32 +151,19 @@ static struct kwarp_wire *find_wire(struct kwarp_dev *kdev, u32 qpn)
 
 static void set_addr(struct sockaddr_storage *ss, const u8 *addr, u32 port)
 {
-	struct sockaddr_in6 *v6 = (void *)ss;
-	struct sockaddr_in *v4 = (void *)ss;
-	struct in6_addr in6;
+	union ib_gid gid;
 
-	memcpy(&in6, addr, sizeof(in6));
-	memset(ss, 0, sizeof(*ss));
-	if (ipv6_addr_v4mapped(&in6)) {
-		v4->sin_family = AF_INET;
-		v4->sin_addr.s_addr = in6.s6_addr32[3];
-		v4->sin_port = htons(port);
-	} else {
-		v6->sin6_family = AF_INET6;
-		v6->sin6_addr = in6;
-		v6->sin6_port = htons(port);
-	}
+	memcpy(&gid, addr, sizeof(gid));
+	rdma_gid2ip((struct sockaddr *)ss, &gid);
+	/* IPv4 and IPv6 addresses have the port at the same offset. */
+	((struct sockaddr_in *)ss)->sin_port = htons(port);
 }
 
-static bool has_addr(const struct sockaddr_storage *ss, const u8 *addr)
+static bool has_addr(struct sockaddr_storage *ss, const u8 *addr)
 {
-	struct in6_addr in6;
+	union ib_gid gid;
 
-	if (ss->ss_family == AF_INET)
-		ipv6_addr_set_v4mapped(((const struct sockaddr_in *)ss)->sin_addr.s_addr, &in6);
-	else
-		in6 = ((const struct sockaddr_in6 *)ss)->sin6_addr;
-	return !memcmp(&in6, addr, sizeof(in6));
+	return !rdma_ip2gid((struct sockaddr *)ss, &gid) && !memcmp(&gid, addr, sizeof(gid));
 }
 
 /*
