@@ -186,22 +186,17 @@ static bool addrs_match(const struct kwarp_wire *w, struct kwarp_ep *ep)
 /* ---------------------------------------------------------------- agreeing */
 
 /*
- * For the stream. A peer in RTR has not said how often it will retry: as often as this end, which
- * is in RTS then.
+ * The peer has been found right: what its message says for the stream. A peer in RTR has not said
+ * how often it will retry: as often as this end, which is in RTS then.
  */
-static void agree(const struct kwarp_wire *w, struct kwarp_startup *su,
-		  const struct kwarp_pair_msg *msg)
+static void agree(struct kwarp_wire *w, struct kwarp_startup *su, const struct kwarp_pair_msg *msg)
 {
 	const u32 retries = msg->sends ? msg->rnr_retry : w->pair.own.rnr_retry;
 
+	lockdep_assert_held(&w->lock);
 	su->send_imm = w->pair.own.features & msg->features & KWARP_PAIR_SEND_IMM;
 	/* 7: for ever, in the verbs of InfiniBand. */
 	su->receive_wait = retries >= 7 ? U32_MAX : DIV_ROUND_UP(w->rnr_us * retries, 1000);
-}
-
-static void hear(struct kwarp_wire *w, const struct kwarp_pair_msg *msg)
-{
-	lockdep_assert_held(&w->lock);
 	w->heard = true;
 	w->expected = msg->rq_psn;
 }
@@ -218,10 +213,8 @@ static bool vet_reply(struct kwarp_ep *ep)
 		return false;
 	spin_lock(&w->lock);
 	ok = kwarp_pair_match(&w->pair, &msg);
-	if (ok) {
+	if (ok)
 		agree(w, su, &msg);
-		hear(w, &msg);
-	}
 	spin_unlock(&w->lock);
 	return ok;
 }
@@ -238,7 +231,6 @@ static bool claim_wire(struct kwarp_wire *w, struct kwarp_ep *ep, const struct k
 	if (ok) {
 		w->state = WIRE_BUSY;
 		agree(w, su, msg);
-		hear(w, msg);
 		su->own_pdata_len = kwarp_pair_encode(su->own_pdata, &w->pair.own);
 		su->params.max_ird = w->ird;
 		su->params.ord = w->pair.own.sends ? w->ord : KWARP_MAX_ORD;
