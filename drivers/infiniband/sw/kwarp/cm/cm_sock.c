@@ -47,12 +47,6 @@ static struct sockaddr_in6 *addr_v6(const struct sockaddr_storage *ss)
 	return (struct sockaddr_in6 *)ss;
 }
 
-static int addr_len(const struct sockaddr_storage *ss)
-{
-	return ss->ss_family == AF_INET ? sizeof(struct sockaddr_in) :
-					  sizeof(struct sockaddr_in6);
-}
-
 static bool addr_any(const struct sockaddr_storage *ss)
 {
 	return ss->ss_family == AF_INET ? !addr_v4(ss)->sin_addr.s_addr :
@@ -105,12 +99,12 @@ void kwarp_cm_sock_names(struct socket *sock, struct sockaddr_storage *local,
 
 static int sock_bind(struct socket *sock, struct sockaddr_storage *ss)
 {
-	return kernel_bind(sock, (struct sockaddr_unsized *)ss, addr_len(ss));
+	return kernel_bind(sock, (struct sockaddr_unsized *)ss, sizeof(*ss));
 }
 
 static int sock_connect(struct socket *sock, struct sockaddr_storage *ss)
 {
-	return kernel_connect(sock, (struct sockaddr_unsized *)ss, addr_len(ss), O_NONBLOCK);
+	return kernel_connect(sock, (struct sockaddr_unsized *)ss, sizeof(*ss), O_NONBLOCK);
 }
 
 /* -------------------------------------------------------------- creation */
