@@ -20,6 +20,7 @@
 #include <rdma/kwarp-abi.h>
 
 #include "ended.h"
+#include "proto/mpa_startup.h"
 #include "trace_names.h"
 
 /* A connection's state in connection management changes. */
@@ -54,9 +55,9 @@ TRACE_EVENT(kwarp_cm_event,
 
 /* A startup frame (MPA Request or Reply) is sent, or was received. */
 TRACE_EVENT(kwarp_startup_frame,
-	TP_PROTO(const struct ib_device *dev, const void *ep, bool sent, bool reply, u8 rev,
-		 bool reject, bool crc, bool markers, u16 ird, u16 ord, u16 pdata_len),
-	TP_ARGS(dev, ep, sent, reply, rev, reject, crc, markers, ird, ord, pdata_len),
+	TP_PROTO(const struct ib_device *dev, const void *ep, bool sent,
+		 const struct kwarp_mpa_frame *frame),
+	TP_ARGS(dev, ep, sent, frame),
 	TP_STRUCT__entry(
 		__array(char, dev, KWARP_TRACE_DEV)
 		__field(const void *, ep)
@@ -74,14 +75,14 @@ TRACE_EVENT(kwarp_startup_frame,
 		kwarp_trace_dev(__entry->dev, dev);
 		__entry->ep = ep;
 		__entry->sent = sent;
-		__entry->reply = reply;
-		__entry->rev = rev;
-		__entry->reject = reject;
-		__entry->crc = crc;
-		__entry->markers = markers;
-		__entry->ird = ird;
-		__entry->ord = ord;
-		__entry->pdata_len = pdata_len;
+		__entry->reply = frame->reply;
+		__entry->rev = frame->rev;
+		__entry->reject = frame->reject;
+		__entry->crc = frame->crc;
+		__entry->markers = frame->markers;
+		__entry->ird = frame->ird;
+		__entry->ord = frame->ord;
+		__entry->pdata_len = frame->pdata_len;
 	),
 	TP_printk("dev=%s ep=%p %s %s rev=%u reject=%d crc=%d markers=%d ird=%u ord=%u pdata_len=%u",
 		  __entry->dev, __entry->ep, __entry->sent ? "sent" : "received",

@@ -19,6 +19,7 @@
 #include <linux/socket.h>
 
 #include "../proto/term.h"
+#include "../trace.h"
 #include "cm_sock.h"
 #include "cm_upcall.h"
 #include "ep.h"
@@ -211,7 +212,7 @@ static enum kwarp_cm_event poll_reply(struct kwarp_ep *ep)
 		return no_frame(ep, ret);
 	if (kwarp_mpa_frame_decode(su->rx, su->rx_len, true, &su->rep, &su->pdata))
 		return startup_bad(ep, "malformed Reply");
-	kwarp_startup_seen(ep, false, &su->rep);
+	trace_kwarp_startup_frame(&ep->kdev->ibdev, ep, false, &su->rep);
 	/* A peer that knows only an older revision may answer with that revision. */
 	if (su->rep.rev < su->req.rev && may_retry(ep))
 		return KWARP_CME_RETRY;
@@ -294,7 +295,7 @@ static enum kwarp_cm_event poll_request(struct kwarp_ep *ep)
 		return no_frame(ep, ret);
 	if (kwarp_mpa_frame_decode(su->rx, su->rx_len, false, &su->req, &su->pdata))
 		return startup_bad(ep, "malformed Request");
-	kwarp_startup_seen(ep, false, &su->req);
+	trace_kwarp_startup_frame(&ep->kdev->ibdev, ep, false, &su->req);
 	return deliver_request(ep);
 }
 

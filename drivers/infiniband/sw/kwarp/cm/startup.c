@@ -16,18 +16,12 @@
 #include "sock_io.h"
 #include "types.h"
 
-void kwarp_startup_seen(const struct kwarp_ep *ep, bool sent, const struct kwarp_mpa_frame *f)
-{
-	trace_kwarp_startup_frame(&ep->kdev->ibdev, ep, sent, f->reply, f->rev, f->reject, f->crc,
-				  f->markers, f->ird, f->ord, f->pdata_len);
-}
-
 void kwarp_startup_put(struct kwarp_ep *ep, const struct kwarp_mpa_frame *frame, const void *pdata)
 {
 	struct kwarp_startup *su = ep->su;
 	u32 len = kwarp_mpa_frame_encode(su->tx, frame);
 
-	kwarp_startup_seen(ep, true, frame);
+	trace_kwarp_startup_frame(&ep->kdev->ibdev, ep, true, frame);
 	memcpy(su->tx + len, pdata, frame->pdata_len);
 	su->tx_len = len + frame->pdata_len;
 	su->tx_off = 0;

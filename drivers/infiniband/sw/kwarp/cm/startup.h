@@ -58,7 +58,6 @@ struct kwarp_startup {
 	u8 tx[KWARP_MPA_FRAME_LEN + KWARP_MPA_MAX_PDATA];
 };
 
-void kwarp_startup_seen(const struct kwarp_ep *ep, bool sent, const struct kwarp_mpa_frame *f);
 void kwarp_startup_put(struct kwarp_ep *ep, const struct kwarp_mpa_frame *frame, const void *pdata);
 void kwarp_startup_put_terminate(struct kwarp_startup *su, enum kwarp_perr err);
 int kwarp_startup_send(struct kwarp_ep *ep);
