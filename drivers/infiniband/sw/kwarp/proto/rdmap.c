@@ -4,46 +4,38 @@
 
 /*
  * One rule for each opcode (RFC 5040 Figures 4 and 5, RFC 7306 section 4): header type and queue
- * and, for messages that consist of an RDMAP header only (@header), its length from @min to @max
- * (5040-4.2-1, -2; 7306-4.2-1).  Such a message is always one segment, because MULPDU is at least
- * 128 (5044-3-4, 7306-D-1).
+ * and, for messages that consist of an RDMAP header only (@max is not 0), its length from @min to
+ * @max (5040-4.2-1, -2; 7306-4.2-1).  Such a message is always one segment, because MULPDU is at
+ * least 128 (5044-3-4, 7306-D-1).
  */
 static const struct op_rule {
-	bool known;
 	bool tagged;
-	bool header;
 	bool rfc7306;
 	bool send_imm;
 	u8 qn;
 	u8 min;
 	u8 max;
 } op_rules[] = {
-	[KWARP_OP_WRITE]       = { .known = true, .tagged = true },
-	[KWARP_OP_RREQ]        = { .known = true, .qn = KWARP_QN_RREQ, .header = true,
-				   .min = KWARP_RDMAP_RREQ_LEN,
+	[KWARP_OP_WRITE]       = { .tagged = true },
+	[KWARP_OP_RREQ]        = { .qn = KWARP_QN_RREQ, .min = KWARP_RDMAP_RREQ_LEN,
 				   .max = KWARP_RDMAP_RREQ_LEN },
-	[KWARP_OP_RRESP]       = { .known = true, .tagged = true },
-	[KWARP_OP_SEND]        = { .known = true, .qn = KWARP_QN_SEND },
-	[KWARP_OP_SEND_INV]    = { .known = true, .qn = KWARP_QN_SEND },
-	[KWARP_OP_SEND_SE]     = { .known = true, .qn = KWARP_QN_SEND },
-	[KWARP_OP_SEND_SE_INV] = { .known = true, .qn = KWARP_QN_SEND },
-	[KWARP_OP_TERM]        = { .known = true, .qn = KWARP_QN_TERM, .header = true,
-				   .min = KWARP_TERM_CTRL_LEN,
+	[KWARP_OP_RRESP]       = { .tagged = true },
+	[KWARP_OP_SEND]        = { .qn = KWARP_QN_SEND },
+	[KWARP_OP_SEND_INV]    = { .qn = KWARP_QN_SEND },
+	[KWARP_OP_SEND_SE]     = { .qn = KWARP_QN_SEND },
+	[KWARP_OP_SEND_SE_INV] = { .qn = KWARP_QN_SEND },
+	[KWARP_OP_TERM]        = { .qn = KWARP_QN_TERM, .min = KWARP_TERM_CTRL_LEN,
 				   .max = KWARP_TERM_MAX_LEN },
-	[KWARP_OP_IMM]         = { .known = true, .rfc7306 = true, .qn = KWARP_QN_SEND,
-				   .header = true, .min = KWARP_RDMAP_IMM_LEN,
-				   .max = KWARP_RDMAP_IMM_LEN },
-	[KWARP_OP_IMM_SE]      = { .known = true, .rfc7306 = true, .qn = KWARP_QN_SEND,
-				   .header = true, .min = KWARP_RDMAP_IMM_LEN,
-				   .max = KWARP_RDMAP_IMM_LEN },
-	[KWARP_OP_ATOMIC_REQ]  = { .known = true, .rfc7306 = true, .qn = KWARP_QN_RREQ,
-				   .header = true, .min = KWARP_ATOMIC_REQ_LEN,
-				   .max = KWARP_ATOMIC_REQ_LEN },
-	[KWARP_OP_ATOMIC_RESP] = { .known = true, .rfc7306 = true, .qn = KWARP_QN_ATOMIC,
-				   .header = true, .min = KWARP_ATOMIC_RESP_LEN,
-				   .max = KWARP_ATOMIC_RESP_LEN },
-	[KWARP_OP_SEND_IMM]    = { .known = true, .send_imm = true, .qn = KWARP_QN_SEND },
-	[KWARP_OP_SEND_SE_IMM] = { .known = true, .send_imm = true, .qn = KWARP_QN_SEND },
+	[KWARP_OP_IMM]         = { .rfc7306 = true, .qn = KWARP_QN_SEND,
+				   .min = KWARP_RDMAP_IMM_LEN, .max = KWARP_RDMAP_IMM_LEN },
+	[KWARP_OP_IMM_SE]      = { .rfc7306 = true, .qn = KWARP_QN_SEND,
+				   .min = KWARP_RDMAP_IMM_LEN, .max = KWARP_RDMAP_IMM_LEN },
+	[KWARP_OP_ATOMIC_REQ]  = { .rfc7306 = true, .qn = KWARP_QN_RREQ,
+				   .min = KWARP_ATOMIC_REQ_LEN, .max = KWARP_ATOMIC_REQ_LEN },
+	[KWARP_OP_ATOMIC_RESP] = { .rfc7306 = true, .qn = KWARP_QN_ATOMIC,
+				   .min = KWARP_ATOMIC_RESP_LEN, .max = KWARP_ATOMIC_RESP_LEN },
+	[KWARP_OP_SEND_IMM]    = { .send_imm = true, .qn = KWARP_QN_SEND },
+	[KWARP_OP_SEND_SE_IMM] = { .send_imm = true, .qn = KWARP_QN_SEND },
 };
 
 void kwarp_rreq_decode(const u8 in[KWARP_RDMAP_RREQ_LEN], struct kwarp_rreq *req)
@@ -104,7 +96,7 @@ static const struct op_rule *find_rule(u8 opcode, u32 more)
 {
 	const struct op_rule *rule = opcode < ARRAY_SIZE(op_rules) ? &op_rules[opcode] : NULL;
 
-	if (!rule || !rule->known || (rule->rfc7306 && !(more & KWARP_RDMAP_RFC7306)) ||
+	if (!rule || (rule->rfc7306 && !(more & KWARP_RDMAP_RFC7306)) ||
 	    (rule->send_imm && !(more & KWARP_RDMAP_SEND_IMM)))
 		return NULL;
 	return rule;
@@ -126,5 +118,5 @@ enum kwarp_perr kwarp_rdmap_check(const struct kwarp_ddp_hdr *hdr, u32 payload, 
 		return KWARP_PERR_O_OPCODE;
 	if (!hdr->tagged && rule->qn != hdr->qn)	/* wrong queue: 5040-4.1-7, 5040-3.1-2 */
 		return KWARP_PERR_O_OPCODE;
-	return rule->header ? check_header_only(hdr, rule, payload) : KWARP_PERR_NONE;
+	return rule->max ? check_header_only(hdr, rule, payload) : KWARP_PERR_NONE;
 }
