@@ -59,12 +59,6 @@ static_assert(sizeof(struct kwarp_mpa_wire_enh) == 4);
 #define KWARP_MPA_MIN_MULPDU	128
 #define KWARP_MPA_MAX_ULPDU	64768
 
-struct kwarp_mpa_wire_marker {
-	__be16 rsvd;
-	__be16 fpduptr;
-} __packed;
-static_assert(sizeof(struct kwarp_mpa_wire_marker) == KWARP_MPA_MARKER_LEN);
-
 /* -------------------------------------------- kwarp's own private data */
 
 #define KWARP_PAIR_MAGIC	0x6b774951
