@@ -102,8 +102,7 @@ enum kwarp_perr kwarp_term_perr(const struct kwarp_term *term)
 	enum kwarp_perr err;
 
 	for (err = KWARP_PERR_LOCAL; err < KWARP_PERR_COUNT; err++)
-		if (rows[err].layer == term->layer && rows[err].etype == term->etype &&
-		    rows[err].code == term->code)
+		if (kwarp_perr_short(err) == kwarp_term_short(term))
 			return err;
 	return KWARP_PERR_NONE;
 }
