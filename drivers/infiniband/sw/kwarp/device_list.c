@@ -43,11 +43,8 @@ bool kwarp_net_in_use(const struct net *net)
 	bool found = false;
 
 	spin_lock_bh(&devices_lock);
-	list_for_each_entry(kdev, &devices, node) {
-		found = is_in(kdev, net);
-		if (found)
-			break;
-	}
+	list_for_each_entry(kdev, &devices, node)
+		found |= is_in(kdev, net);
 	spin_unlock_bh(&devices_lock);
 	return found;
 }
