@@ -93,10 +93,10 @@ class Fault(Runs):
 
     def test_kinds_are_those_of_the_module(self):
         text = (DRIVER / "fault.c").read_text()
-        self.assertEqual(re.findall(r'\[KWARP_FAULT_\w+\] = "(.*)"', text), list(fault.KINDS))
-        args = re.findall(r"\[KWARP_FAULT_(\w+)\] = \{ (\w+),", (DRIVER / "fault_netlink.c").read_text())
-        ours = {None: "NONE", "ms": "MS", "errno": "ERRNO", "code": "TERM"}
-        self.assertEqual([(n.lower().replace("_", "-"), a) for n, a in args],
+        kinds = re.findall(r'\[KWARP_FAULT_(\w+)\] = \{ "(.*)", KWARP_FAULT_(\w+),', text)
+        self.assertEqual([name for _, name, _ in kinds], list(fault.KINDS))
+        ours = {None: "NO_ARG", "ms": "MS", "errno": "ERRNO", "code": "TERM"}
+        self.assertEqual([(n.lower().replace("_", "-"), a) for n, _, a in kinds],
                          [(name, ours[kind.arg]) for name, kind in fault.KINDS.items()])
         page = (ROOT / "Documentation/fault-injection.rst").read_text()
         completion = (COMMAND.parent / "kwarpctl.bash").read_text().split()

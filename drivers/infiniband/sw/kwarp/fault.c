@@ -36,29 +36,25 @@ static DEFINE_SPINLOCK(rules_lock);
 static LIST_HEAD(rules);
 static u32 last_id;
 
-static const char *const names[KWARP_FAULTS] = {
-	[KWARP_FAULT_TERMINATE] = "terminate",
-	[KWARP_FAULT_RESET] = "reset",
-	[KWARP_FAULT_CLOSE] = "close",
-	[KWARP_FAULT_STALL] = "stall",
-	[KWARP_FAULT_SLOW] = "slow",
-	[KWARP_FAULT_EVENT_LATE] = "event-late",
-	[KWARP_FAULT_EVENT_TWICE] = "event-twice",
-	[KWARP_FAULT_REGISTER] = "register",
-	[KWARP_FAULT_CREATE] = "create",
-	[KWARP_FAULT_NO_RECEIVE] = "no-receive",
-	[KWARP_FAULT_POST] = "post",
-	[KWARP_FAULT_SHORT_SEND] = "short-send",
-	[KWARP_FAULT_FULL_SEND] = "full-send",
-	[KWARP_FAULT_LOST_KICK] = "lost-kick",
-	[KWARP_FAULT_LATE_WORK] = "late-work",
-	[KWARP_FAULT_BAD_CRC] = "bad-crc",
+const struct kwarp_fault_kind kwarp_fault_kinds[KWARP_FAULTS] = {
+	[KWARP_FAULT_TERMINATE] = { "terminate", KWARP_FAULT_TERM, false, true, true },
+	[KWARP_FAULT_RESET] = { "reset", KWARP_FAULT_NO_ARG, false, true, true },
+	[KWARP_FAULT_CLOSE] = { "close", KWARP_FAULT_NO_ARG, false, true, true },
+	[KWARP_FAULT_STALL] = { "stall", KWARP_FAULT_MS, false, true, true },
+	[KWARP_FAULT_SLOW] = { "slow", KWARP_FAULT_MS, false, true, true },
+	[KWARP_FAULT_EVENT_LATE] = { "event-late", KWARP_FAULT_MS, false, false, true },
+	[KWARP_FAULT_EVENT_TWICE] = { "event-twice", KWARP_FAULT_NO_ARG, false, false, true },
+	[KWARP_FAULT_REGISTER] = { "register", KWARP_FAULT_ERRNO, false, false, true },
+	[KWARP_FAULT_CREATE] = { "create", KWARP_FAULT_ERRNO, false, false, true },
+	[KWARP_FAULT_NO_RECEIVE] = { "no-receive", KWARP_FAULT_NO_ARG, false, true, true },
+	/* A program's posts do not enter the kernel: its provider lets them fail. */
+	[KWARP_FAULT_POST] = { "post", KWARP_FAULT_ERRNO, true, true, false },
+	[KWARP_FAULT_SHORT_SEND] = { "short-send", KWARP_FAULT_NO_ARG, true, false, false },
+	[KWARP_FAULT_FULL_SEND] = { "full-send", KWARP_FAULT_NO_ARG, true, false, false },
+	[KWARP_FAULT_LOST_KICK] = { "lost-kick", KWARP_FAULT_NO_ARG, true, true, true },
+	[KWARP_FAULT_LATE_WORK] = { "late-work", KWARP_FAULT_MS, true, false, false },
+	[KWARP_FAULT_BAD_CRC] = { "bad-crc", KWARP_FAULT_NO_ARG, true, true, true },
 };
-
-const char *kwarp_fault_name(enum kwarp_fault kind)
-{
-	return names[kind];
-}
 
 static bool is_dead(const struct kwarp_fault_rule *r)
 {
@@ -279,7 +275,8 @@ u32 kwarp_fault_hit(enum kwarp_fault kind, struct ib_device *ibdev, u32 qpn,
 		schedule_work(&dead_work);
 	if (arg && READ_ONCE(kdev->knobs.log_errors))
 		ibdev_notice_ratelimited(ibdev, "fault %u (%s) injected: QP %u, pid %d\n", id,
-					 names[kind], qpn, pid_nr((struct pid *)pid));
+					 kwarp_fault_kinds[kind].name, qpn,
+					 pid_nr((struct pid *)pid));
 	return arg;
 }
 

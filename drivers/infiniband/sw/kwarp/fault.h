@@ -61,6 +61,25 @@ enum kwarp_fault {
 	KWARP_FAULTS
 };
 
+enum kwarp_fault_arg { KWARP_FAULT_NO_ARG, KWARP_FAULT_MS, KWARP_FAULT_ERRNO, KWARP_FAULT_TERM };
+
+/**
+ * struct kwarp_fault_kind - what users have to know of a kind
+ * @name: its name
+ * @arg: what its argument is
+ * @root: only for administrators of the machine: a work item that is late keeps those of other
+ *	namespaces waiting
+ * @qp: a rule may name a queue pair
+ * @process: a rule may name a process
+ */
+struct kwarp_fault_kind {
+	const char *name;
+	enum kwarp_fault_arg arg;
+	bool root;
+	bool qp;
+	bool process;
+};
+
 /**
  * struct kwarp_fault_rule - one rule
  * @node: entry in the list of fault.c
@@ -122,6 +141,7 @@ struct kwarp_fault_which {
 #define KWARP_FAULT_LOOK	(HZ / 25)
 
 extern struct static_key_false_deferred kwarp_faults;
+extern const struct kwarp_fault_kind kwarp_fault_kinds[KWARP_FAULTS];
 
 int kwarp_fault_add(struct kwarp_fault_rule *rule);
 u32 kwarp_fault_drop(const struct kwarp_fault_which *which);
@@ -135,7 +155,6 @@ bool kwarp_fault_lasts(enum kwarp_fault kind, struct ib_device *ibdev, u32 qpn,
 		       const struct pid *pid);
 bool kwarp_fault_is_own(const struct kwarp_fault_rule *rule, struct pid *pid);
 void kwarp_fault_late(struct ib_device *ibdev);
-const char *kwarp_fault_name(enum kwarp_fault kind);
 
 /* Is there any rule, or was there one a second ago? Else this is all that is executed. */
 static __always_inline bool kwarp_faults_on(void)

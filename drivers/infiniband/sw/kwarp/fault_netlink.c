@@ -26,37 +26,6 @@
 #define ERRNO_MAX	133
 #define MS_MAX		600000
 
-enum argument { NONE, MS, ERRNO, TERM };
-
-/*
- * @root: only for administrators of the machine: a work item that is late keeps those of other
- * namespaces waiting. @qp, @process: a rule may name a queue pair, a process.
- */
-static const struct {
-	enum argument arg;
-	bool root;
-	bool qp;
-	bool process;
-} kinds[KWARP_FAULTS] = {
-	[KWARP_FAULT_TERMINATE] = { TERM, false, true, true },
-	[KWARP_FAULT_RESET] = { NONE, false, true, true },
-	[KWARP_FAULT_CLOSE] = { NONE, false, true, true },
-	[KWARP_FAULT_STALL] = { MS, false, true, true },
-	[KWARP_FAULT_SLOW] = { MS, false, true, true },
-	[KWARP_FAULT_EVENT_LATE] = { MS, false, false, true },
-	[KWARP_FAULT_EVENT_TWICE] = { NONE, false, false, true },
-	[KWARP_FAULT_REGISTER] = { ERRNO, false, false, true },
-	[KWARP_FAULT_CREATE] = { ERRNO, false, false, true },
-	[KWARP_FAULT_NO_RECEIVE] = { NONE, false, true, true },
-	/* A program's posts do not enter the kernel: its provider lets them fail. */
-	[KWARP_FAULT_POST] = { ERRNO, true, true, false },
-	[KWARP_FAULT_SHORT_SEND] = { NONE, true, false, false },
-	[KWARP_FAULT_FULL_SEND] = { NONE, true, false, false },
-	[KWARP_FAULT_LOST_KICK] = { NONE, true, true, true },
-	[KWARP_FAULT_LATE_WORK] = { MS, true, false, false },
-	[KWARP_FAULT_BAD_CRC] = { NONE, true, true, true },
-};
-
 const struct nla_policy kwarp_fault_policy[KWARP_NL_MAX + 1] = {
 	[KWARP_NL_LINK] = { .type = NLA_NUL_STRING, .len = IB_DEVICE_NAME_MAX - 1 },
 	[KWARP_NL_QPN] = NLA_POLICY_MIN(NLA_U32, 1),
@@ -100,7 +69,7 @@ static int find_kind(struct kwarp_fault_rule *rule, struct genl_info *info)
 	if (!info->attrs[KWARP_NL_KIND])
 		return refuse(info, -EINVAL, "no kind of fault");
 	for (; rule->kind < KWARP_FAULTS; rule->kind++)
-		if (!nla_strcmp(info->attrs[KWARP_NL_KIND], kwarp_fault_name(rule->kind)))
+		if (!nla_strcmp(info->attrs[KWARP_NL_KIND], kwarp_fault_kinds[rule->kind].name))
 			return 0;
 	return refuse(info, -EINVAL, "the module does not know this kind of fault");
 }
@@ -121,14 +90,14 @@ static int set_arg(struct kwarp_fault_rule *rule, struct genl_info *info)
 	const u32 arg = get(info, KWARP_NL_ARG, 0);
 
 	rule->arg = arg;
-	switch (kinds[rule->kind].arg) {
-	case MS:
+	switch (kwarp_fault_kinds[rule->kind].arg) {
+	case KWARP_FAULT_MS:
 		return arg && arg <= MS_MAX ? 0 :
 		       refuse(info, -EINVAL, "milliseconds are from 1 to 600000");
-	case ERRNO:
+	case KWARP_FAULT_ERRNO:
 		return arg && arg <= ERRNO_MAX ? 0 :
 		       refuse(info, -EINVAL, "an errno is from 1 to 133");
-	case TERM:
+	case KWARP_FAULT_TERM:
 		rule->arg = perr_of(arg);
 		return rule->arg ? 0 : refuse(info, -EINVAL, "no Terminate has this code");
 	default:
@@ -145,7 +114,7 @@ static int set_process(struct kwarp_fault_rule *rule, struct genl_info *info)
 
 	if (!nr)
 		return 0;
-	if (!kinds[rule->kind].process)
+	if (!kwarp_fault_kinds[rule->kind].process)
 		return refuse(info, -EINVAL, "a rule of this kind names no process");
 	rcu_read_lock();
 	pid = nr <= INT_MAX ? find_vpid(nr) : NULL;
@@ -161,9 +130,11 @@ static int set_process(struct kwarp_fault_rule *rule, struct genl_info *info)
 
 static int check_rights(const struct kwarp_fault_rule *rule, struct genl_info *info)
 {
-	if (kinds[rule->kind].root ? rule->root : rule->admin || info->attrs[KWARP_NL_PID])
+	const bool root = kwarp_fault_kinds[rule->kind].root;
+
+	if (root ? rule->root : rule->admin || info->attrs[KWARP_NL_PID])
 		return 0;
-	return refuse(info, -EPERM, kinds[rule->kind].root ?
+	return refuse(info, -EPERM, root ?
 		      "only root (CAP_NET_ADMIN) may inject this kind of fault" :
 		      "name a process of yours: only root (CAP_NET_ADMIN) may do without");
 }
@@ -185,7 +156,7 @@ static int fill(struct kwarp_fault_rule *rule, struct sk_buff *skb, struct genl_
 	rule->times = get(info, KWARP_NL_TIMES, 0);
 	rule->percent = get(info, KWARP_NL_PERCENT, 100);
 	rule->seed = get(info, KWARP_NL_SEED, 0) ?: get_random_u32();
-	if (rule->qpn && !kinds[rule->kind].qp)
+	if (rule->qpn && !kwarp_fault_kinds[rule->kind].qp)
 		return refuse(info, -EINVAL, "a rule of this kind names no queue pair");
 	ret = check_rights(rule, info) ?: set_arg(rule, info);
 	return ret ?: set_process(rule, info);
@@ -264,14 +235,16 @@ int kwarp_fault_do_del(struct sk_buff *skb, struct genl_info *info)
 
 static u32 shown_arg(const struct kwarp_fault_rule *r)
 {
-	return kinds[r->kind].arg == TERM ? kwarp_perr_short(r->arg) : r->arg;
+	return kwarp_fault_kinds[r->kind].arg == KWARP_FAULT_TERM ?
+	       kwarp_perr_short(r->arg) : r->arg;
 }
 
 static int put_rule(struct sk_buff *msg, const struct kwarp_fault_rule *r, const char *link)
 {
 	return nla_put_u32(msg, KWARP_NL_FAULT, r->id) ||
-	       nla_put_string(msg, KWARP_NL_KIND, kwarp_fault_name(r->kind)) ||
-	       (kinds[r->kind].arg != NONE && nla_put_u32(msg, KWARP_NL_ARG, shown_arg(r))) ||
+	       nla_put_string(msg, KWARP_NL_KIND, kwarp_fault_kinds[r->kind].name) ||
+	       (kwarp_fault_kinds[r->kind].arg != KWARP_FAULT_NO_ARG &&
+		nla_put_u32(msg, KWARP_NL_ARG, shown_arg(r))) ||
 	       (*link && nla_put_string(msg, KWARP_NL_LINK, link)) ||
 	       (r->qpn && nla_put_u32(msg, KWARP_NL_QPN, r->qpn)) ||
 	       (r->pid && nla_put_u32(msg, KWARP_NL_PID,

@@ -308,7 +308,7 @@ static void test_names(struct kunit *test)
 	int kind;
 
 	for (kind = 0; kind < KWARP_FAULTS; kind++)
-		KUNIT_EXPECT_NOT_NULL(test, kwarp_fault_name(kind));
+		KUNIT_EXPECT_NOT_NULL(test, kwarp_fault_kinds[kind].name);
 }
 
 static struct kunit_case fault_cases[] = {
