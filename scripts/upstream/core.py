@@ -125,7 +125,7 @@ LINES = """
     verbs/udata.h: #include <linux/sched/signal.h>
     verbs/: cancel_delayed_work_sync(&cq->late);
     ended.h: KWARP_WHY_INJECTED,	/* none has failed: a fault was asked for, see fault.h */
-    ended.c: [KWARP_WHY_INJECTED] = "INJECTED",
+    ended.c: WHY(INJECTED),
     ended.c: [KWARP_WHY_INJECTED] = "a fault was injected: see kwarpctl fault",
     ended.c: SAME(INJECTED);
     include/uapi/rdma/kwarp-abi.h: KWARP_VENDOR_INJECTED	= 0x10012,	/* no mistake: a test has asked for this error */

@@ -35,26 +35,14 @@ SAME(INJECTED);
 
 /* ----------------------------------------------------------------------- texts */
 
+#define WHY(name)	\
+	[KWARP_WHY_##name] = #name
+
 static const char *const why_names[KWARP_WHY_COUNT] = {
-	[KWARP_WHY_NONE] = "NONE",
-	[KWARP_WHY_STAG] = "STAG",
-	[KWARP_WHY_PD] = "PD",
-	[KWARP_WHY_RIGHT] = "RIGHT",
-	[KWARP_WHY_WRAP] = "WRAP",
-	[KWARP_WHY_BOUNDS] = "BOUNDS",
-	[KWARP_WHY_QP_RIGHT] = "QP_RIGHT",
-	[KWARP_WHY_ORD] = "ORD",
-	[KWARP_WHY_ENTRY] = "ENTRY",
-	[KWARP_WHY_RING] = "RING",
-	[KWARP_WHY_CQ] = "CQ",
-	[KWARP_WHY_MEMORY] = "MEMORY",
-	[KWARP_WHY_NO_RECEIVE] = "NO_RECEIVE",
-	[KWARP_WHY_LONG] = "LONG",
-	[KWARP_WHY_BIND] = "BIND",
-	[KWARP_WHY_INV] = "INV",
-	[KWARP_WHY_ALIGN] = "ALIGN",
-	[KWARP_WHY_MANY] = "MANY",
-	[KWARP_WHY_INJECTED] = "INJECTED",
+	WHY(NONE), WHY(STAG), WHY(PD), WHY(RIGHT), WHY(WRAP), WHY(BOUNDS), WHY(QP_RIGHT), WHY(ORD),
+	WHY(ENTRY), WHY(RING), WHY(CQ), WHY(MEMORY), WHY(NO_RECEIVE), WHY(LONG), WHY(BIND),
+	WHY(INV), WHY(ALIGN), WHY(MANY),
+	WHY(INJECTED),
 };
 
 static const char *const op_names[KWARP_REFUSED_COUNT] = {
