@@ -127,7 +127,6 @@ struct kwarp_knobs {
  * @cm: connection management's objects on this device, see cm/types.h
  * @cm.lock: protects the other fields of @cm down to @cm.stopping
  * @cm.eps: endpoints (objects for connections) that may still use the device
- * @cm.listeners: listeners, until iw_cm destroys them
  * @cm.idle: woken when @cm.eps has become empty
  * @cm.stopping: make no new endpoint, and no new listening socket
  * @cm.notices: limit the log lines about startups that fail, of initiators and of listeners
@@ -181,7 +180,6 @@ struct kwarp_dev {
 	struct {
 		spinlock_t lock;	/* protects members of cm down to stopping */
 		struct list_head eps;
-		struct list_head listeners;
 		/* endpoints that make upcalls, and open listeners; key: pointer to iw_cm's id */
 		DECLARE_HASHTABLE(ep_ids, KWARP_CM_ID_BITS);
 		DECLARE_HASHTABLE(listener_ids, KWARP_CM_ID_BITS);

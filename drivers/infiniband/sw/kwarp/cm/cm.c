@@ -33,7 +33,7 @@
  *	endpoint mutex	all of the endpoint that has no other rule; held over upcalls
  *			to iw_cm, which only queues them, and over calls to the QP
  *	listener lock	its iw_cm_id and its lists; held over the CONNECT_REQUEST upcall
- *	kdev->cm.lock	the device's lists of endpoints and listeners
+ *	kdev->cm.lock	the device's list of endpoints, and tables of ids
  * None of these locks is taken in softirq: code that runs in softirq only sets bits and queues
  * work. The QP makes its upcalls with no lock held, and the upcall takes the endpoint's mutex.
  */

@@ -28,7 +28,6 @@ void kwarp_cm_init_device(struct kwarp_dev *kdev)
 
 	spin_lock_init(&kdev->cm.lock);
 	INIT_LIST_HEAD(&kdev->cm.eps);
-	INIT_LIST_HEAD(&kdev->cm.listeners);
 	hash_init(kdev->cm.ep_ids);
 	hash_init(kdev->cm.listener_ids);
 	init_waitqueue_head(&kdev->cm.idle);

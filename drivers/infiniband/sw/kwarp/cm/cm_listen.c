@@ -292,7 +292,6 @@ int kwarp_listener_create(struct iw_cm_id *id, int backlog,
 		return -ENOMEM;
 	spin_lock(&kdev->cm.lock);
 	stopping = kdev->cm.stopping;
-	list_add_tail(&l->node, &kdev->cm.listeners);
 	hash_add(kdev->cm.listener_ids, &l->id_node, (unsigned long)id);
 	spin_unlock(&kdev->cm.lock);
 
@@ -361,18 +360,16 @@ void kwarp_listener_destroy(struct kwarp_listener *l)
 	KWARP_DOOR(kwarp_listener_destroy, l);
 	might_sleep();
 	listener_shut(l);
-	spin_lock(&l->kdev->cm.lock);
-	list_del(&l->node);
-	spin_unlock(&l->kdev->cm.lock);
 	kwarp_listener_put(l);			/* the reference of the listening id */
 }
 
 static struct kwarp_listener *next_open(struct kwarp_dev *kdev)
 {
 	struct kwarp_listener *l, *found = NULL;
+	int bucket;
 
 	spin_lock(&kdev->cm.lock);
-	list_for_each_entry(l, &kdev->cm.listeners, node) {
+	hash_for_each(kdev->cm.listener_ids, bucket, l, id_node) {
 		if (READ_ONCE(l->cm_id)) {
 			kwarp_listener_get(l);
 			found = l;

@@ -156,7 +156,6 @@ struct kwarp_ep {
  * @backlog: length of the accept queue that the ULP asked for
  * @answer: answers the Request in ep->su instead of a ULP, with the endpoint's mutex held; makes
  *	the Reply, and returns KWARP_CME_ACCEPT or KWARP_CME_REJECT. NULL: the ULP is asked
- * @node: entry in kdev->cm.listeners, the list of the device's listeners
  * @id_node: entry in kdev->cm.listener_ids, while @cm_id is not NULL
  * @work: accepts connections
  * @mutex: protects @cs
@@ -178,7 +177,6 @@ struct kwarp_listener {
 	enum kwarp_cm_event (*answer)(struct kwarp_ep *ep);
 
 	/* under kdev->cm.lock */
-	struct list_head node;
 	struct hlist_node id_node;
 
 	/* in any context, without a lock */

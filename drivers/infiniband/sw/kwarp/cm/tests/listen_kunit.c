@@ -131,7 +131,7 @@ static void listen_test_exit(struct kunit *test)
 	int i;
 
 	KUNIT_EXPECT_EQ(test, lt->socks, 0);
-	KUNIT_EXPECT_TRUE(test, list_empty(&lt->kdev->cm.listeners));
+	KUNIT_EXPECT_TRUE(test, hash_empty(lt->kdev->cm.listener_ids));
 	for (i = 0; i < LISTENERS; i++)
 		KUNIT_EXPECT_EQ(test, lt->refs[i], 0);
 }
