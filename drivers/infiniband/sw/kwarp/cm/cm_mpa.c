@@ -110,16 +110,11 @@ static enum kwarp_cm_event poll_send(struct kwarp_ep *ep)
 
 static enum kwarp_cm_event no_frame(struct kwarp_ep *ep, int err)
 {
-	switch (err) {
-	case -EAGAIN:
+	if (err == -EAGAIN)
 		return KWARP_CME_NONE;
-	case -EPROTO:
+	if (err == -EPROTO)
 		return startup_bad(ep, "malformed startup frame");
-	case -ENODATA:
-		return startup_lost(ep, 0);
-	default:
-		return startup_lost(ep, err);
-	}
+	return startup_lost(ep, err == -ENODATA ? 0 : err);
 }
 
 /*
