@@ -68,13 +68,11 @@ static enum kwarp_cm_event startup_bad(struct kwarp_ep *ep, const char *what)
 
 /*
  * May the initiator try again, with revision 1? A peer that knows only revision 1 closes the
- * connection without a Reply (6581-10-2, -8).
+ * connection without a Reply (6581-10-2, -8). The peer of a wired queue pair is kwarp.
  */
 static bool may_retry(const struct kwarp_ep *ep)
 {
-	const struct kwarp_startup *su = ep->su;
-
-	return !ep->listener && su->params.rev == 2 && !su->retried;
+	return !ep->listener && ep->su->params.rev == 2 && !ep->vet;
 }
 
 /* @err: errno of the socket, 0 for a FIN. */

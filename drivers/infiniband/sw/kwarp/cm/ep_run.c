@@ -92,7 +92,6 @@ static void act_reconnect(struct kwarp_ep *ep)
 	int ret;
 
 	ibdev_dbg(&ep->kdev->ibdev, "no Reply of revision 2, trying revision 1\n");
-	su->retried = true;
 	su->params.rev = 1;
 	su->params.p2p = false;
 	su->rx_len = 0;

@@ -25,7 +25,6 @@ struct pid;
  * @give_up: initiator: time at which all attempts end, jiffies
  * @caller: the process that has called connect or accept, a reference; NULL: neither has been
  *	called, or the kernel has called
- * @retried: initiator: the second attempt, with MPA revision 1, has begun
  * @send_imm: for the stream, see struct kwarp_stream_params
  * @receive_wait: likewise
  * @pdata: the peer's private data inside @rx, rep.pdata_len or req.pdata_len octets
@@ -45,7 +44,6 @@ struct kwarp_startup {
 	struct kwarp_readqs readqs;
 	unsigned long give_up;
 	struct pid *caller;
-	bool retried;
 	bool send_imm;
 	u32 receive_wait;
 	const u8 *pdata;

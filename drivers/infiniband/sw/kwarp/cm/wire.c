@@ -387,8 +387,6 @@ static int connect_start(struct kwarp_wire *w, struct kwarp_ep *ep)
 		return -EINVAL;
 	ep->vet = vet_reply;
 	ep->ifindex = w->kdev->netdev->ifindex;
-	/* Only kwarp answers a Request like this: no second attempt, with revision 1. */
-	su->retried = true;
 	su->params.rev = 2;
 	su->params.p2p = true;
 	su->params.rtr = KWARP_RTR_WRITE;
