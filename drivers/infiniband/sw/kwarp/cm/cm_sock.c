@@ -150,19 +150,6 @@ int kwarp_cm_sock_create(struct kwarp_dev *kdev, int family, struct socket **res
 	return 0;
 }
 
-/*
- * MPA's Initiator sends first: let TCP send the last ACK of the handshake together with the
- * Request. Listeners do not set TCP_DEFER_ACCEPT: connections that TCP holds back cannot be
- * evicted by kwarp, and their peers would not notice that the listener has been closed.
- */
-static int sock_defer_ack(struct socket *sock)
-{
-	int seconds = 1;		/* any value but 0: TCP's delayed ACK timer ends the wait */
-
-	return sock->ops->setsockopt(sock, SOL_TCP, TCP_DEFER_ACCEPT, KERNEL_SOCKPTR(&seconds),
-				     sizeof(seconds));
-}
-
 static bool on_loopback(const struct kwarp_dev *kdev)
 {
 	return kdev->netdev->flags & IFF_LOOPBACK;
@@ -236,7 +223,13 @@ static int connect_from(struct kwarp_dev *kdev, const struct iw_cm_id *id, int i
 	if (any_port)
 		addr_v4(&from)->sin_port = 0;
 
-	ret = sock_defer_ack(cs->sock);
+	/*
+	 * MPA's Initiator sends first: let TCP send the last ACK of the handshake together with the
+	 * Request. 1: any value but 0: TCP's delayed ACK timer ends the wait. Listeners do not set
+	 * the option: connections that TCP holds back cannot be evicted by kwarp, and their peers
+	 * would not notice that the listener has been closed.
+	 */
+	ret = kwarp_sock_set(cs->sock, SOL_TCP, TCP_DEFER_ACCEPT, 1);
 	if (!ret)
 		ret = bind_to(kdev, cs->sock, &from, ifindex);
 	/*
@@ -328,23 +321,13 @@ int kwarp_cm_sock_connected(struct socket *sock, const struct iw_cm_id *id)
 }
 
 /*
- * Without id->afonly an IPv6 wildcard listener serves IPv4 as well, like in rdma_cm. The sysctl
- * net.ipv6.bindv6only has chosen the option for the new socket, so set it in both cases.
- */
-static int sock_set_v6only(struct socket *sock, int only)
-{
-	return sock->ops->setsockopt(sock, SOL_IPV6, IPV6_V6ONLY, KERNEL_SOCKPTR(&only),
-				     sizeof(only));
-}
-
-/*
  * The sysctl net.ipv4.tcp_fastopen can let all listeners accept data in a SYN. Such a connection
  * can be accepted before TCP's handshake is complete, when a queue pair cannot use it yet. So turn
  * fast open off for this listener.
  */
 static int sock_listen(struct socket *sock, int backlog)
 {
-	int none = 0, ret;
+	int ret;
 
 	/*
 	 * kernel_listen() turns fast open on if max_qlen is 0, which the option TCP_FASTOPEN would
@@ -352,10 +335,7 @@ static int sock_listen(struct socket *sock, int backlog)
 	 */
 	WRITE_ONCE(inet_csk(sock->sk)->icsk_accept_queue.fastopenq.max_qlen, -1);
 	ret = kernel_listen(sock, clamp(backlog, KWARP_MIN_BACKLOG, KWARP_MAX_BACKLOG));
-	if (ret)
-		return ret;
-	return sock->ops->setsockopt(sock, SOL_TCP, TCP_FASTOPEN, KERNEL_SOCKPTR(&none),
-				     sizeof(none));
+	return ret ?: kwarp_sock_set(sock, SOL_TCP, TCP_FASTOPEN, 0);
 }
 
 /*
@@ -379,8 +359,13 @@ int kwarp_cm_sock_listen(struct kwarp_dev *kdev, const struct iw_cm_id *id, int 
 	kwarp_sock_begins(kdev, sock, id);
 	addr_fix_scope(&at, ifindex);
 
+	/*
+	 * Without id->afonly an IPv6 wildcard listener serves IPv4 as well, like in rdma_cm. The
+	 * sysctl net.ipv6.bindv6only has chosen the option for the new socket, so set it in both
+	 * cases.
+	 */
 	if (at.ss_family == AF_INET6)
-		ret = sock_set_v6only(sock, id->afonly);
+		ret = kwarp_sock_set(sock, SOL_IPV6, IPV6_V6ONLY, id->afonly);
 	if (!ret && (!on_loopback(kdev) || addr_any(&at)))
 		ret = sock_bindtoindex(sock->sk, ifindex, true);
 	if (!ret)

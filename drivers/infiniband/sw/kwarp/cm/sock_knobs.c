@@ -22,6 +22,11 @@
 
 #include "../kwarp.h"
 
+int kwarp_sock_set(struct socket *sock, int level, int option, int value)
+{
+	return sock->ops->setsockopt(sock, level, option, KERNEL_SOCKPTR(&value), sizeof(value));
+}
+
 /* ------------------------------------------------------------- time-outs */
 
 /*
@@ -57,8 +62,7 @@ void kwarp_sock_set_tos(struct socket *sock, int tos)
 	/* IPv6 sockets need IP_TOS, too: for IPv4 connections, and for the packets' priority. */
 	ip_sock_set_tos(sock->sk, tos);
 	if (sock->sk->sk_family == AF_INET6)
-		sock->ops->setsockopt(sock, SOL_IPV6, IPV6_TCLASS, KERNEL_SOCKPTR(&tos),
-				      sizeof(tos));
+		kwarp_sock_set(sock, SOL_IPV6, IPV6_TCLASS, tos);
 }
 
 /* A new socket has 0, which need not be set. */
@@ -125,11 +129,9 @@ static void sock_set_buffers(const struct kwarp_dev *kdev, struct sock *sk)
  */
 static void sock_open_window(const struct kwarp_dev *kdev, struct socket *sock)
 {
-	int window = tcp_win_from_space(sock->sk, READ_ONCE(sock->sk->sk_rcvbuf));
-
 	if (READ_ONCE(kdev->knobs.rcvbuf))
-		sock->ops->setsockopt(sock, SOL_TCP, TCP_WINDOW_CLAMP, KERNEL_SOCKPTR(&window),
-				      sizeof(window));
+		kwarp_sock_set(sock, SOL_TCP, TCP_WINDOW_CLAMP,
+			       tcp_win_from_space(sock->sk, READ_ONCE(sock->sk->sk_rcvbuf)));
 }
 
 /* ------------------------------------- called by cm_sock.c, sock_hook.c */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Socket options that follow from knobs. */
+/* Socket options, most of which follow from knobs. */
 #ifndef KWARP_CM_SOCK_KNOBS_H
 #define KWARP_CM_SOCK_KNOBS_H
 
@@ -16,5 +16,6 @@ void kwarp_sock_accepted(struct kwarp_dev *kdev, struct socket *sock,
 			 const struct socket *listener, bool tos_set);
 
 void kwarp_sock_set_tos(struct socket *sock, int tos);
+int kwarp_sock_set(struct socket *sock, int level, int option, int value);
 
 #endif /* KWARP_CM_SOCK_KNOBS_H */
