@@ -685,13 +685,13 @@ static void close_ports(struct kwarp_wire_port *p[2])
 	}
 }
 
-static struct kwarp_wire_port *open_port(struct kwarp_dev *kdev, int family, u32 port)
+static int open_port(struct kwarp_dev *kdev, int family, u32 port, struct kwarp_wire_port **res)
 {
 	struct kwarp_wire_port *p = kzalloc(sizeof(*p), GFP_KERNEL);
 	int ret;
 
 	if (!p)
-		return ERR_PTR(-ENOMEM);
+		return -ENOMEM;
 	kref_init(&p->kref);
 	p->id.device = &kdev->ibdev;
 	p->id.add_ref = add_port_ref;
@@ -701,28 +701,24 @@ static struct kwarp_wire_port *open_port(struct kwarp_dev *kdev, int family, u32
 	/* IPv4 and IPv6 addresses have the port at the same offset. */
 	((struct sockaddr_in *)&p->id.local_addr)->sin_port = htons(port);
 	ret = kwarp_listener_create(&p->id, KWARP_MAX_BACKLOG, answer);
-	if (ret) {
+	if (ret)
 		put_port_ref(&p->id);
-		return ERR_PTR(ret);
-	}
-	return p;
+	else
+		*res = p;
+	return ret;
 }
 
 static int open_ports(struct kwarp_dev *kdev, u32 port, struct kwarp_wire_port *p[2])
 {
-	int ret;
+	int ret = open_port(kdev, AF_INET, port, &p[0]);
 
-	p[0] = open_port(kdev, AF_INET, port);
-	if (IS_ERR(p[0]))
-		return PTR_ERR(p[0]);
-	p[1] = open_port(kdev, AF_INET6, port);
-	if (!IS_ERR(p[1]))
-		return 0;
-	ret = PTR_ERR(p[1]);
-	p[1] = NULL;
+	if (ret)
+		return ret;
+	ret = open_port(kdev, AF_INET6, port, &p[1]);
 	if (ret == -EAFNOSUPPORT)	/* a kernel without IPv6, or IPv6 is off */
 		return 0;
-	close_ports(p);
+	if (ret)
+		close_ports(p);
 	return ret;
 }
 
