@@ -306,28 +306,13 @@ int kwarp_listener_create(struct iw_cm_id *id, int backlog,
 }
 
 /*
- * Mark the half-open endpoints of a listener that is gone: the ULP will hardly accept or reject
- * them any more. Walk the listener's list of endpoints, not the device's: the device's list has all
- * established connections as well, and would be walked once for each listener that is closed.
- */
-static void listener_orphan_all(struct kwarp_listener *l)
-{
-	struct kwarp_ep *ep;
-
-	spin_lock(&l->lock);
-	/* No endpoint is freed here: each leaves the list, under l->lock, before it is freed. */
-	list_for_each_entry(ep, &l->half_open, half_open)
-		kwarp_ep_mark(ep, KWARP_EP_ORPHAN);
-	spin_unlock(&l->lock);
-}
-
-/*
  * Endpoints whose Request has been passed to iw_cm stay, but the ULP has less time to accept or
  * reject the Request: iw_cm may have dropped the event. All other half-open endpoints end.
  */
 static void listener_shut(struct kwarp_listener *l)
 {
 	struct iw_cm_id *id;
+	struct kwarp_ep *ep;
 
 	spin_lock(&l->lock);
 	id = l->cm_id;
@@ -349,9 +334,15 @@ static void listener_shut(struct kwarp_listener *l)
 	if (cancel_delayed_work(&l->work))
 		kwarp_listener_put(l);
 	/*
-	 * Without a socket the listener makes no more endpoints, so this call reaches all of them.
+	 * The ULP will hardly accept or reject half-open endpoints any more. Without a socket the
+	 * listener makes no others. Walk its list, not the device's, which has all established
+	 * connections as well. No endpoint is freed here: each leaves the list, under l->lock,
+	 * before it is freed.
 	 */
-	listener_orphan_all(l);
+	spin_lock(&l->lock);
+	list_for_each_entry(ep, &l->half_open, half_open)
+		kwarp_ep_mark(ep, KWARP_EP_ORPHAN);
+	spin_unlock(&l->lock);
 	id->rem_ref(id);
 }
 
