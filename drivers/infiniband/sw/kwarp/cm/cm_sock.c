@@ -37,6 +37,7 @@
 
 /* ------------------------------------------------------------- addresses */
 
+/* Also for the port: IPv4 and IPv6 addresses have it at the same offset. */
 static struct sockaddr_in *addr_v4(const struct sockaddr_storage *ss)
 {
 	return (struct sockaddr_in *)ss;
@@ -57,12 +58,6 @@ bool kwarp_cm_addr_loopback(const struct sockaddr_storage *ss)
 {
 	return ss->ss_family == AF_INET ? ipv4_is_loopback(addr_v4(ss)->sin_addr.s_addr) :
 					  ipv6_addr_loopback(&addr_v6(ss)->sin6_addr);
-}
-
-/* IPv4 and IPv6 addresses have the port at the same offset. */
-static u16 addr_port(const struct sockaddr_storage *ss)
-{
-	return ntohs(addr_v4(ss)->sin_port);
 }
 
 /* Give an IPv6 link-local address the scope @ifindex, if it has none. */
@@ -256,7 +251,7 @@ int kwarp_cm_sock_connect(struct kwarp_dev *kdev, const struct iw_cm_id *id, int
 
 	might_sleep();
 	ret = connect_from(kdev, id, ifindex, false, cs);
-	if ((ret == -EADDRINUSE || ret == -EADDRNOTAVAIL) && addr_port(&id->local_addr)) {
+	if ((ret == -EADDRINUSE || ret == -EADDRNOTAVAIL) && addr_v4(&id->local_addr)->sin_port) {
 		kwarp_cm_sock_kill(cs);
 		ret = connect_from(kdev, id, ifindex, true, cs);
 	}
