@@ -145,11 +145,6 @@ int kwarp_cm_sock_create(struct kwarp_dev *kdev, int family, struct socket **res
 	return 0;
 }
 
-static bool on_loopback(const struct kwarp_dev *kdev)
-{
-	return kdev->netdev->flags & IFF_LOOPBACK;
-}
-
 /*
  * Connect to m_remote_addr, because iWARP port mapping may have changed the peer's address. The
  * address of this end is not mapped: kwarp uses the kernel's own TCP.
@@ -361,7 +356,7 @@ int kwarp_cm_sock_listen(struct kwarp_dev *kdev, const struct iw_cm_id *id, int 
 	 */
 	if (at.ss_family == AF_INET6)
 		ret = kwarp_sock_set(sock, SOL_IPV6, IPV6_V6ONLY, id->afonly);
-	if (!ret && (!on_loopback(kdev) || addr_any(&at)))
+	if (!ret && (!(kdev->netdev->flags & IFF_LOOPBACK) || addr_any(&at)))
 		ret = sock_bindtoindex(sock->sk, ifindex, true);
 	if (!ret)
 		ret = sock_bind(sock, &at);
