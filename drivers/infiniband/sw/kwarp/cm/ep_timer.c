@@ -43,13 +43,6 @@ void kwarp_ep_arm_deadline(struct kwarp_ep *ep)
 	ep_arm_timer(ep, delay);
 }
 
-static void ep_disarm_timer(struct kwarp_ep *ep)
-{
-	ep->due.kind = KWARP_CMT_NONE;
-	if (cancel_delayed_work(&ep->timer))
-		kwarp_ep_put(ep);
-}
-
 /*
  * A knob (tunable) is read when a timer starts: a later change of the knob has no effect on a timer
  * that runs.
@@ -82,11 +75,12 @@ void kwarp_ep_set_timer(struct kwarp_ep *ep)
 	lockdep_assert_held(&ep->mutex);
 	if (kind == ep->due.kind)
 		return;
+	ep->due.kind = kind;
 	if (kind == KWARP_CMT_NONE) {
-		ep_disarm_timer(ep);
+		if (cancel_delayed_work(&ep->timer))
+			kwarp_ep_put(ep);
 		return;
 	}
-	ep->due.kind = kind;
 	ep->due.deadline = jiffies + msecs_to_jiffies(timeout_of(ep->kdev, kind));
 	/*
 	 * su->give_up limits both attempts of an initiator together (MPA revision 2, then 1): the
