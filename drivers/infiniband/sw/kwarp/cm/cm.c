@@ -120,10 +120,9 @@ int kwarp_cm_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	kwarp_ep_lock(ep);
 	ret = connect_start(ep, id, param);
 	kwarp_ep_apply(ep, ret ? KWARP_CME_LOCAL : KWARP_CME_CONNECT);
-	kwarp_ep_unlock(ep);
+	kwarp_ep_unlock_put(ep);
 	ibdev_dbg(&kdev->ibdev, "connect %pISpc -> %pISpc: %d\n", &id->local_addr,
 		  &id->m_remote_addr, ret);
-	kwarp_ep_put(ep);
 	return ret;
 }
 
@@ -158,8 +157,7 @@ static void abort_misused_id(struct iw_cm_id *id, bool mute)
 		kwarp_ep_drop_id(ep);
 	ep->status = -ECONNABORTED;
 	kwarp_ep_apply(ep, KWARP_CME_ABORT);
-	kwarp_ep_unlock(ep);
-	kwarp_ep_put(ep);
+	kwarp_ep_unlock_put(ep);
 }
 
 /*
@@ -218,15 +216,8 @@ static struct kwarp_ep *take_request_ep(struct iw_cm_id *id)
 	kwarp_ep_run(ep);
 	if (ep->state == KWARP_CMS_WAIT_ULP)
 		return ep;
-	kwarp_ep_unlock(ep);
-	kwarp_ep_put(ep);
+	kwarp_ep_unlock_put(ep);
 	return NULL;
-}
-
-static void release_request_ep(struct kwarp_ep *ep)
-{
-	kwarp_ep_unlock(ep);
-	kwarp_ep_put(ep);
 }
 
 static int accept_start(struct kwarp_ep *ep, struct iw_cm_id *id, struct ib_qp *stand_in,
@@ -301,7 +292,7 @@ int kwarp_cm_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	}
 	if (ret)
 		id->provider_data = NULL;	/* no handle: handles begin at 1 */
-	release_request_ep(ep);
+	kwarp_ep_unlock_put(ep);
 	return ret;
 }
 
@@ -328,7 +319,7 @@ int kwarp_cm_reject(struct iw_cm_id *id, const void *pdata, u8 pdata_len)
 		return -ECONNRESET;
 	kwarp_cm_mpa_reject(ep, pdata, pdata_len);
 	kwarp_ep_apply(ep, KWARP_CME_REJECT);
-	release_request_ep(ep);
+	kwarp_ep_unlock_put(ep);
 	return 0;
 }
 

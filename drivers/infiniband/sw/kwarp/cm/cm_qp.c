@@ -302,8 +302,7 @@ int kwarp_cm_modify_stand_in(struct ib_qp *ibqp, bool graceful)
 		kwarp_qp_get(qp);
 		kwarp_qp_begin_close(qp, graceful);
 	}
-	kwarp_ep_unlock(ep);
-	kwarp_ep_put(ep);
+	kwarp_ep_unlock_put(ep);
 	if (qp) {
 		kwarp_qp_run(qp);
 		kwarp_qp_put(qp);

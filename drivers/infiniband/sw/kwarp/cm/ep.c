@@ -178,6 +178,12 @@ void kwarp_ep_unlock(struct kwarp_ep *ep)
 	mutex_unlock(&ep->mutex);
 }
 
+void kwarp_ep_unlock_put(struct kwarp_ep *ep)
+{
+	kwarp_ep_unlock(ep);
+	kwarp_ep_put(ep);
+}
+
 static void ep_work(struct work_struct *work)
 {
 	struct kwarp_ep *ep = container_of(work, struct kwarp_ep, work);

@@ -18,6 +18,7 @@ void kwarp_ep_put(struct kwarp_ep *ep);
 void kwarp_ep_end_startup(struct kwarp_ep *ep);
 void kwarp_ep_lock(struct kwarp_ep *ep);
 void kwarp_ep_unlock(struct kwarp_ep *ep);
+void kwarp_ep_unlock_put(struct kwarp_ep *ep);
 void kwarp_ep_mark(struct kwarp_ep *ep, int bit);
 void kwarp_ep_mark_all(struct kwarp_dev *kdev, int bit);
 void kwarp_ep_set_timer(struct kwarp_ep *ep);

@@ -430,8 +430,7 @@ static int make_endpoint(struct kwarp_wire *w)
 	if (IS_ERR(ep))
 		return ret;
 	kwarp_ep_apply(ep, ret ? KWARP_CME_LOCAL : KWARP_CME_CONNECT);
-	kwarp_ep_unlock(ep);
-	kwarp_ep_put(ep);
+	kwarp_ep_unlock_put(ep);
 	return ret;
 }
 
@@ -468,8 +467,7 @@ static void end_endpoint(struct kwarp_wire *w, enum kwarp_cm_event event)
 		ep->status = -ECONNABORTED;
 		kwarp_ep_apply(ep, event);
 	}
-	kwarp_ep_unlock(ep);
-	kwarp_ep_put(ep);
+	kwarp_ep_unlock_put(ep);
 }
 
 static bool is_late(struct kwarp_wire *w)
