@@ -28,8 +28,6 @@
 #include "startup.h"
 #include "backlog.h"
 
-#define RTR_ALL		(KWARP_RTR_SEND | KWARP_RTR_WRITE | KWARP_RTR_READ)
-
 /* connect() and accept() fill in IRD, ORD and private data later. */
 void kwarp_cm_mpa_init(struct kwarp_ep *ep)
 {
@@ -41,13 +39,13 @@ void kwarp_cm_mpa_init(struct kwarp_ep *ep)
 	p->max_ird = KWARP_MAX_IRD;
 	ep->su->receive_wait = READ_ONCE(knobs->receive_wait);
 	if (ep->listener) {
-		p->rtr = RTR_ALL;	/* 6581-9.2-7: a responder accepts every form of RTR */
+		p->rtr = KWARP_RTR_ALL;	/* 6581-9.2-7: a responder accepts every form of RTR */
 		return;
 	}
 	p->rev = READ_ONCE(knobs->mpa_rev) == 1 ? 1 : 2;
 	/* 6581-5-1: peer-to-peer mode begins with an RTR message, which revision 1 does not have */
 	p->p2p = READ_ONCE(knobs->peer_to_peer) && p->rev == 2;
-	p->rtr = READ_ONCE(knobs->rtr) & RTR_ALL;
+	p->rtr = READ_ONCE(knobs->rtr);
 }
 
 /* ------------------------------------------------------------------ ends */

@@ -3,7 +3,6 @@
 #include "mpa_neg.h"
 
 #define DEPTH_MAX	(KWARP_DEPTH_NV - 1)
-#define RTR_ALL		(KWARP_RTR_SEND | KWARP_RTR_WRITE | KWARP_RTR_READ)
 
 /* --------------------------------------------------------------- request */
 
@@ -35,8 +34,8 @@ void kwarp_mpa_request(const struct kwarp_mpa_params *p, u16 pdata_len,
 		return;
 	req->ird = wire_depth(own_ird(p));	/* IRD, ORD: 14 bits: 6581-9.1-1 */
 	req->ord = wire_depth(p->ord);
-	req->p2p = p->p2p && p->rtr & RTR_ALL;	/* A bit: 6581-9.2-5, -18 */
-	req->rtr = req->p2p ? p->rtr & RTR_ALL : 0;	/* B, C, D: 6581-9.2-6, -20 */
+	req->p2p = p->p2p && p->rtr & KWARP_RTR_ALL;	/* A bit: 6581-9.2-5, -18 */
+	req->rtr = req->p2p ? p->rtr & KWARP_RTR_ALL : 0;	/* B, C, D: 6581-9.2-6, -20 */
 }
 
 /* ------------------------------------------------------------------- RTR */
@@ -59,7 +58,7 @@ static u8 takeable_rtr(const struct kwarp_mpa_params *p,
 		       const struct kwarp_mpa_frame *req)
 {
 	u16 ird = req->ord == KWARP_DEPTH_NV ? p->ird : p->max_ird;
-	u8 forms = p->rtr & RTR_ALL;
+	u8 forms = p->rtr & KWARP_RTR_ALL;
 
 	if (!ird)
 		forms &= ~KWARP_RTR_READ;

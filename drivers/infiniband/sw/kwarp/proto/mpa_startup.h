@@ -10,6 +10,7 @@
 #define KWARP_RTR_SEND		BIT(0)	/* zero-length Send: B bit of the enhanced data */
 #define KWARP_RTR_WRITE		BIT(1)	/* zero-length Write: C bit of the enhanced data */
 #define KWARP_RTR_READ		BIT(2)	/* zero-length Read: D bit of the enhanced data */
+#define KWARP_RTR_ALL		(KWARP_RTR_SEND | KWARP_RTR_WRITE | KWARP_RTR_READ)
 
 #define KWARP_DEPTH_NV		0x3fff	/* IRD or ORD: not negotiated, left to the ULP */
 
