@@ -88,20 +88,6 @@ static enum kwarp_perr check_header_only(const struct kwarp_ddp_hdr *hdr,
 	return KWARP_PERR_NONE;
 }
 
-/*
- * Return: the rule of a known opcode, or NULL (5040-7.2-2, -7; 5040-4.1-16; 7306-1.1-4,
- * 7306-8.2-2).
- */
-static const struct op_rule *find_rule(u8 opcode, u32 more)
-{
-	const struct op_rule *rule = opcode < ARRAY_SIZE(op_rules) ? &op_rules[opcode] : NULL;
-
-	if (!rule || (rule->rfc7306 && !(more & KWARP_RDMAP_RFC7306)) ||
-	    (rule->send_imm && !(more & KWARP_RDMAP_SEND_IMM)))
-		return NULL;
-	return rule;
-}
-
 enum kwarp_perr kwarp_rdmap_check(const struct kwarp_ddp_hdr *hdr, u32 payload, u32 more)
 {
 	enum kwarp_perr err = check_ddp(hdr, more);
@@ -111,8 +97,12 @@ enum kwarp_perr kwarp_rdmap_check(const struct kwarp_ddp_hdr *hdr, u32 payload, 
 		return err;
 	if (hdr->rv != KWARP_RDMAP_VERSION)	/* not version 1: 5040-7.2-3, -8; 5044-C.1-1 */
 		return KWARP_PERR_O_VERSION;
-	rule = find_rule(hdr->opcode, more);
-	if (!rule)
+	/* unknown: 5040-7.2-2, -7; 5040-4.1-16; 7306-1.1-4, 7306-8.2-2 */
+	if (hdr->opcode >= ARRAY_SIZE(op_rules))
+		return KWARP_PERR_O_OPCODE;
+	rule = &op_rules[hdr->opcode];
+	if ((rule->rfc7306 && !(more & KWARP_RDMAP_RFC7306)) ||
+	    (rule->send_imm && !(more & KWARP_RDMAP_SEND_IMM)))
 		return KWARP_PERR_O_OPCODE;
 	if (rule->tagged != hdr->tagged)	/* wrong header type: 5040-4.1-5 */
 		return KWARP_PERR_O_OPCODE;
