@@ -581,8 +581,7 @@ int kwarp_cm_wire(struct kwarp_qp *qp, const struct kwarp_wiring *to, struct kwa
 	set_addr(&w->id.local_addr, to->pair.addr, 0);
 	w->id.m_local_addr = w->id.local_addr;
 	set_addr(&w->id.remote_addr, to->pair.peer_addr, 0);
-	if (ibqp->uobject)
-		w->id.provider_data = get_pid(task_tgid(current));
+	w->id.provider_data = kwarp_caller_get(qp);
 	if (connects(w))
 		ret = kwarp_cm_sock_create(w->kdev, w->id.local_addr.ss_family, &w->sock);
 	if (!ret)
