@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Pure functions, any context. */
-#include "fpdu_expect.h"
+#include "fpdu_rx.h"
 
 static void put_next_offset(const struct kwarp_fpdu_rx *rx, u8 *fields)
 {

@@ -6,7 +6,7 @@
  * Events of one FPDU: HDR, DATA as often as needed, END.  The last DATA and END may come as one
  * event, DATA_END.  On a stream with CRCs the caller computes the CRC of an FPDU before it gives
  * the parser any octet of that FPDU (5044-6-1).  For a series of similar FPDUs the caller may
- * bypass the parser: see fpdu_expect.h.
+ * bypass the parser: see kwarp_fpdu_rx_expect().
  *
  * A sender on the same host may change octets while they are read, because its pages may be in the
  * socket buffer by reference.  So octets that control the parser are copied first, and only the
@@ -196,5 +196,34 @@ static inline bool kwarp_fpdu_rx_in_message(const struct kwarp_fpdu_rx *rx)
 {
 	return rx->step == KWARP_FPDU_S_HEAD && !rx->have && !rx->hdr.last && rx->payload_len;
 }
+
+/*
+ * Prediction of the next FPDU (fpdu_expect.c): the segments in the middle of a long message differ
+ * in their offset only. So length field and header of the next FPDU can be predicted, and an FPDU
+ * that is as predicted can be processed as a whole (engine/rx/series.c) instead of part by part.
+ */
+
+/**
+ * kwarp_fpdu_rx_expect - predict the next FPDU: the next segment of the same message
+ * @rx: parser
+ * @fields: result: length field and DDP header of an FPDU that differs from the last one only in
+ *	the offset (TO or MO)
+ *
+ * Context: any; @rx has one user at a time.
+ * Return: octets of the predicted FPDU; 0 if there is no prediction: the parser is inside an FPDU,
+ * the stream has markers, or the last FPDU had no payload or ended its message.
+ */
+u32 kwarp_fpdu_rx_expect(const struct kwarp_fpdu_rx *rx, u8 fields[KWARP_FPDU_FIELDS]);
+
+/**
+ * kwarp_fpdu_rx_taken - advance the parser past a predicted FPDU that the caller has handled itself
+ * @rx: parser
+ * @fields: prediction from kwarp_fpdu_rx_expect() or from the last call of this function; changed
+ *	to the prediction for the FPDU after this one
+ * @wire: octets of the FPDU
+ *
+ * Context: any; @rx has one user at a time.
+ */
+void kwarp_fpdu_rx_taken(struct kwarp_fpdu_rx *rx, u8 fields[KWARP_FPDU_FIELDS], u32 wire);
 
 #endif /* KWARP_PROTO_FPDU_RX_H */

@@ -17,7 +17,7 @@
 
 #include "../../door.h"
 #include "../../kwarp.h"
-#include "../../proto/fpdu_expect.h"
+#include "../../proto/fpdu_rx.h"
 #include "place.h"
 
 static u64 message_room(struct kwarp_engine *e)

@@ -7,7 +7,7 @@
 #include <linux/prandom.h>
 #include <linux/slab.h>
 
-#include "../fpdu_expect.h"
+#include "../fpdu_rx.h"
 #include "emit.h"
 #include "guard.h"
 #include "sink.h"
