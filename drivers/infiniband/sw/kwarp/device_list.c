@@ -97,8 +97,3 @@ void kwarp_device_wait_left(const struct net *net)
 {
 	wait_event_timeout(device_left, !kwarp_net_in_use(net), HZ / 10);
 }
-
-void kwarp_device_check_none(void)
-{
-	WARN_ON(!list_empty(&devices));
-}

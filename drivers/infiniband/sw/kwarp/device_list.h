@@ -16,6 +16,5 @@ bool kwarp_net_in_use(const struct net *net);
 struct ib_device *kwarp_device_get_next(const struct net *net, u32 index);
 struct ib_device *kwarp_device_get_by_netdev(const struct net_device *netdev);
 void kwarp_device_wait_left(const struct net *net);
-void kwarp_device_check_none(void);
 
 #endif /* KWARP_DEVICE_LIST_H */

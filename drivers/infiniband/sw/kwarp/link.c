@@ -340,5 +340,5 @@ void kwarp_link_unregister(void)
 	unregister_inetaddr_notifier(&inet_nb);
 	unregister_netdevice_notifier(&netdev_nb);
 	unregister_pernet_subsys(&net_ops);
-	kwarp_device_check_none();
+	WARN_ON(kwarp_net_in_use(NULL));
 }
