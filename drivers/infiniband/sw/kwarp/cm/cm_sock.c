@@ -12,8 +12,6 @@
  * with a reset: no connection continues in TCP without its socket. A namespace that ends waits for
  * the kwarp devices in it (link.c).
  *
- * A socket is hooked while its callbacks call the function notify of its struct kwarp_cm_sock.
- *
  * No function here waits for a peer.
  */
 #include "cm_sock.h"
