@@ -214,14 +214,6 @@ static enum kwarp_cm_event poll_reply(struct kwarp_ep *ep)
 
 /* ------------------------------------------------------------- responder */
 
-static enum kwarp_cm_event refuse_request(struct kwarp_ep *ep)
-{
-	struct kwarp_startup *su = ep->su;
-
-	kwarp_startup_put(ep, &su->rep, su->own_pdata);
-	return startup_fail(ep, -EPROTO, KWARP_CME_REFUSE);
-}
-
 /*
  * The Request could not be passed to the ULP now: iw_cm had no memory (-ENOMEM), or other Requests
  * are first (-EAGAIN, see backlog.c). Try again until the timer of state WAIT_BACKLOG ends the
@@ -254,8 +246,10 @@ static enum kwarp_cm_event deliver_request(struct kwarp_ep *ep)
 	if (event)
 		return event;
 	/* Before the ULP is asked: does the CRC policy of this end allow the connection? */
-	if (kwarp_mpa_respond(&su->params, &su->req, true, 0, &su->rep, &su->res))
-		return refuse_request(ep);
+	if (kwarp_mpa_respond(&su->params, &su->req, true, 0, &su->rep, &su->res)) {
+		kwarp_startup_put(ep, &su->rep, su->own_pdata);
+		return startup_fail(ep, -EPROTO, KWARP_CME_REFUSE);
+	}
 
 	if (ep->listener->answer)
 		return KWARP_CME_REQUEST;
