@@ -65,16 +65,6 @@ void kwarp_sock_set_tos(struct socket *sock, int tos)
 		kwarp_sock_set(sock, SOL_IPV6, IPV6_TCLASS, tos);
 }
 
-/* A new socket has 0, which need not be set. */
-static void sock_choose_tos(const struct kwarp_dev *kdev, struct socket *sock,
-			    const struct iw_cm_id *id)
-{
-	int tos = id->tos_set ? id->tos : READ_ONCE(kdev->knobs.tos);
-
-	if (id->tos_set || tos)
-		kwarp_sock_set_tos(sock, tos);
-}
-
 /*
  * An accepted connection has the listener's type of service, or the peer's, if the sysctl
  * net.ipv4.tcp_reflect_tos is set. Change the connection's type of service only if the knob has
@@ -122,25 +112,17 @@ static void sock_set_buffers(const struct kwarp_dev *kdev, struct sock *sk)
 	release_sock(sk);
 }
 
-/*
- * TCP has limited the window of an accepted connection by the listener's buffer. TCP raises that
- * limit only for a buffer whose size it chooses itself. So set the limit here, if the size comes
- * from the knob rcvbuf.
- */
-static void sock_open_window(const struct kwarp_dev *kdev, struct socket *sock)
-{
-	if (READ_ONCE(kdev->knobs.rcvbuf))
-		kwarp_sock_set(sock, SOL_TCP, TCP_WINDOW_CLAMP,
-			       tcp_win_from_space(sock->sk, READ_ONCE(sock->sk->sk_rcvbuf)));
-}
-
 /* ------------------------------------- called by cm_sock.c, sock_hook.c */
 
 /* A type of service that the ULP has set for @id overrides the knob tos. */
 void kwarp_sock_begins(struct kwarp_dev *kdev, struct socket *sock, const struct iw_cm_id *id)
 {
+	int tos = id->tos_set ? id->tos : READ_ONCE(kdev->knobs.tos);
+
 	might_sleep();
-	sock_choose_tos(kdev, sock, id);
+	/* A new socket has 0, which need not be set. */
+	if (id->tos_set || tos)
+		kwarp_sock_set_tos(sock, tos);
 	sock_set_buffers(kdev, sock->sk);
 }
 
@@ -155,7 +137,7 @@ void kwarp_sock_connects(struct kwarp_dev *kdev, struct socket *sock)
 }
 
 /*
- * Listeners do not get them: connections would inherit values that the knobs had earlier. To be
+ * Listeners get no time-outs: connections would inherit values that the knobs had earlier. To be
  * called only after TCP is connected, because keepalive must not limit the time for connecting.
  *
  * With a user timeout TCP gives up after that time, not after a number of keepalive probes. So the
@@ -180,5 +162,12 @@ void kwarp_sock_accepted(struct kwarp_dev *kdev, struct socket *sock,
 	if (!tos_set)
 		sock_renew_tos(kdev, sock, listener);
 	sock_set_buffers(kdev, sock->sk);
-	sock_open_window(kdev, sock);
+	/*
+	 * TCP has limited the window of an accepted connection by the listener's buffer. TCP raises
+	 * that limit only for a buffer whose size it chooses itself. So set the limit here, if the
+	 * size comes from the knob rcvbuf.
+	 */
+	if (READ_ONCE(kdev->knobs.rcvbuf))
+		kwarp_sock_set(sock, SOL_TCP, TCP_WINDOW_CLAMP,
+			       tcp_win_from_space(sock->sk, READ_ONCE(sock->sk->sk_rcvbuf)));
 }
