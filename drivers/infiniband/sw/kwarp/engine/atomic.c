@@ -18,8 +18,7 @@ noinline enum kwarp_perr kwarp_refuse_atomic(struct kwarp_engine *e, const struc
 		.rights = IB_ACCESS_REMOTE_ATOMIC,
 	};
 
-	kwarp_refuse_access(e, &asked, mr, why, perr);
-	return perr;
+	return kwarp_refuse_access(e, &asked, mr, why, perr);
 }
 
 /*

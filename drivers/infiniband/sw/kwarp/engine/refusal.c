@@ -8,25 +8,27 @@
  * Only the first refusal of a stream is kept: it is the one that ends the stream, unless two
  * contexts fail at the same moment.
  */
-static void note(struct kwarp_engine *e, struct kwarp_refusal *r)
+static enum kwarp_perr note(struct kwarp_engine *e, struct kwarp_refusal *r)
 {
 	enum kwarp_why why = r->why;
 
 	trace_kwarp_refused(e->ibqp, r);
 	if (test_and_set_bit(KWARP_E_REFUSED, &e->flags))
-		return;
+		return r->perr;
 	r->why = KWARP_WHY_NONE;
 	e->refused = *r;
 	/* Pairs with the acquires in kwarp_engine_cause() and kwarp_engine_describe_end(). */
 	smp_store_release(&e->refused.why, why);
+	return r->perr;
 }
 
-void kwarp_refuse(struct kwarp_engine *e, enum kwarp_refused_op op, enum kwarp_why why,
-		  enum kwarp_perr perr)
+/* Return: @perr */
+enum kwarp_perr kwarp_refuse(struct kwarp_engine *e, enum kwarp_refused_op op, enum kwarp_why why,
+			     enum kwarp_perr perr)
 {
 	struct kwarp_refusal r = { .why = why, .op = op, .perr = perr };
 
-	note(e, &r);
+	return note(e, &r);
 }
 
 /*
@@ -48,8 +50,8 @@ enum kwarp_perr kwarp_engine_hit(struct kwarp_engine *e, enum kwarp_refused_op o
 	return perr;
 }
 
-/* @len: octets of the message so far. @room: of the receive. */
-void kwarp_refuse_long(struct kwarp_engine *e, u64 len, u64 room)
+/* @len: octets of the message so far. @room: of the receive. Return: the error. */
+enum kwarp_perr kwarp_refuse_long(struct kwarp_engine *e, u64 len, u64 room)
 {
 	struct kwarp_refusal r = {
 		.why = KWARP_WHY_LONG,
@@ -59,7 +61,7 @@ void kwarp_refuse_long(struct kwarp_engine *e, u64 len, u64 room)
 		.mr_len = room,
 	};
 
-	note(e, &r);
+	return note(e, &r);
 }
 
 /*
@@ -76,10 +78,11 @@ static bool is_own(const struct kwarp_engine *e, const struct kwarp_mr *mr)
 
 /*
  * @mr: referenced, or NULL.  It may change meanwhile: what is noted is for people.  The addresses
- * of regions of kernel consumers are pointers.
+ * of regions of kernel consumers are pointers.  Return: @perr.
  */
-void kwarp_refuse_access(struct kwarp_engine *e, const struct kwarp_asked *asked,
-			 const struct kwarp_mr *mr, enum kwarp_why why, enum kwarp_perr perr)
+enum kwarp_perr kwarp_refuse_access(struct kwarp_engine *e, const struct kwarp_asked *asked,
+				    const struct kwarp_mr *mr, enum kwarp_why why,
+				    enum kwarp_perr perr)
 {
 	struct kwarp_refusal r = {
 		.why = why,
@@ -104,5 +107,5 @@ void kwarp_refuse_access(struct kwarp_engine *e, const struct kwarp_asked *asked
 	}
 	if (why == KWARP_WHY_QP_RIGHT)
 		r.mr_access = READ_ONCE(e->access);
-	note(e, &r);
+	return note(e, &r);
 }

@@ -19,12 +19,12 @@ struct kwarp_asked {
 };
 
 /* Cold, so that the paths that do not fail cost nothing. */
-void __cold kwarp_refuse(struct kwarp_engine *e, enum kwarp_refused_op op, enum kwarp_why why,
-			 enum kwarp_perr perr);
-void __cold kwarp_refuse_long(struct kwarp_engine *e, u64 len, u64 room);
-void __cold kwarp_refuse_access(struct kwarp_engine *e, const struct kwarp_asked *asked,
-				const struct kwarp_mr *mr, enum kwarp_why why,
-				enum kwarp_perr perr);
+enum kwarp_perr __cold kwarp_refuse(struct kwarp_engine *e, enum kwarp_refused_op op,
+				    enum kwarp_why why, enum kwarp_perr perr);
+enum kwarp_perr __cold kwarp_refuse_long(struct kwarp_engine *e, u64 len, u64 room);
+enum kwarp_perr __cold kwarp_refuse_access(struct kwarp_engine *e, const struct kwarp_asked *asked,
+					   const struct kwarp_mr *mr, enum kwarp_why why,
+					   enum kwarp_perr perr);
 enum kwarp_perr __cold kwarp_engine_hit(struct kwarp_engine *e, enum kwarp_refused_op op);
 
 static inline enum kwarp_why kwarp_why_mem(enum kwarp_mem_err err)
@@ -37,15 +37,14 @@ static inline enum kwarp_why kwarp_why_mem(enum kwarp_mem_err err)
 	return (enum kwarp_why)err;
 }
 
-static inline void kwarp_refuse_local(struct kwarp_engine *e, enum kwarp_why why)
+static inline enum kwarp_perr kwarp_refuse_local(struct kwarp_engine *e, enum kwarp_why why)
 {
-	kwarp_refuse(e, KWARP_REFUSED_REQUEST, why, KWARP_PERR_LOCAL);
+	return kwarp_refuse(e, KWARP_REFUSED_REQUEST, why, KWARP_PERR_LOCAL);
 }
 
 static inline void kwarp_engine_fail_local(struct kwarp_engine *e, enum kwarp_why why)
 {
-	kwarp_refuse_local(e, why);
-	kwarp_engine_fail(e, KWARP_PERR_LOCAL, NULL, 0, NULL);
+	kwarp_engine_fail(e, kwarp_refuse_local(e, why), NULL, 0, NULL);
 }
 
 #endif /* KWARP_ENGINE_REFUSAL_H */

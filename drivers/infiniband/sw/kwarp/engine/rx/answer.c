@@ -31,8 +31,7 @@ enum kwarp_perr kwarp_rx_answered(struct kwarp_engine *e)
 		e->rx.kick = true;
 	if (likely(!READ_ONCE(e->sq->cq->overflow)))
 		return KWARP_PERR_NONE;
-	kwarp_refuse_local(e, KWARP_WHY_CQ);
-	return KWARP_PERR_LOCAL;
+	return kwarp_refuse_local(e, KWARP_WHY_CQ);
 }
 
 /*

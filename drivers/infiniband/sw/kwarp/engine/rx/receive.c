@@ -33,13 +33,11 @@ enum kwarp_perr kwarp_rx_open(struct kwarp_engine *e)
 	case KWARP_TAKE_NONE:			/* none posted (5041-7.1-3): the caller may wait */
 		return KWARP_PERR_DDP_U_NOBUF;
 	case KWARP_TAKE_CORRUPT:
-		kwarp_refuse(e, KWARP_REFUSED_RECEIVE, KWARP_WHY_RING, KWARP_PERR_LOCAL);
-		return KWARP_PERR_LOCAL;
+		return kwarp_refuse(e, KWARP_REFUSED_RECEIVE, KWARP_WHY_RING, KWARP_PERR_LOCAL);
 	case KWARP_TAKE_BAD:
-		kwarp_refuse(e, KWARP_REFUSED_RECEIVE, KWARP_WHY_ENTRY, KWARP_PERR_LOCAL);
 		rx->rwqe_status = KWARP_WC_LOC_QP_OP_ERR;
 		rx->q[KWARP_QN_SEND].open = true;
-		return KWARP_PERR_LOCAL;
+		return kwarp_refuse(e, KWARP_REFUSED_RECEIVE, KWARP_WHY_ENTRY, KWARP_PERR_LOCAL);
 	case KWARP_TAKE_OK:
 		break;
 	}

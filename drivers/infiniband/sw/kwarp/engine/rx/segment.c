@@ -66,9 +66,8 @@ static enum kwarp_perr begin_send(struct kwarp_engine *e)
 	}
 	/* The message must not be longer than the receive (5041-7.1-9). */
 	if (end > rx->rwqe.len) {
-		kwarp_refuse_long(e, end, rx->rwqe.len);
 		rx->rwqe_status = KWARP_WC_LOC_LEN_ERR;
-		return KWARP_PERR_DDP_U_LONG;
+		return kwarp_refuse_long(e, end, rx->rwqe.len);
 	}
 	rx->target = KWARP_RXT_RECEIVE;
 	return KWARP_PERR_NONE;
@@ -99,10 +98,8 @@ static enum kwarp_perr begin_untagged(struct kwarp_engine *e)
 	if (h->qn == KWARP_QN_ATOMIC)
 		return kwarp_rx_begin_atomic(e);
 	/* The peer must not send more requests than the agreed IRD (5040-6.1-10, 7306-5.2.1-9). */
-	if (h->qn == KWARP_QN_RREQ && kwarp_readq_full(&e->iread)) {
-		kwarp_refuse(e, KWARP_REFUSED_READ, KWARP_WHY_MANY, KWARP_PERR_DDP_U_NOBUF);
-		return KWARP_PERR_DDP_U_NOBUF;
-	}
+	if (h->qn == KWARP_QN_RREQ && kwarp_readq_full(&e->iread))
+		return kwarp_refuse(e, KWARP_REFUSED_READ, KWARP_WHY_MANY, KWARP_PERR_DDP_U_NOBUF);
 	rx->target = KWARP_RXT_SMALL;
 	return KWARP_PERR_NONE;
 }
@@ -121,8 +118,7 @@ static noinline __cold enum kwarp_perr refuse_tagged(struct kwarp_engine *e,
 		.rights = rights,
 	};
 
-	kwarp_refuse_access(e, &asked, mr, why, perr);
-	return perr;
+	return kwarp_refuse_access(e, &asked, mr, why, perr);
 }
 
 /* Check the target of every segment, not only of the first (5041-7.1-13). */
@@ -256,14 +252,10 @@ static enum kwarp_perr invalidate_stag(struct kwarp_engine *e)
 	const struct kwarp_asked asked = { .op = KWARP_REFUSED_INV, .stag = stag };
 	struct kwarp_mr *mr = kwarp_rx_mr(e, stag);
 
-	if (!mr || !READ_ONCE(mr->valid) || READ_ONCE(mr->stag) != stag) {
-		kwarp_refuse_access(e, &asked, mr, KWARP_WHY_STAG, KWARP_PERR_R_STAG);
-		return KWARP_PERR_R_STAG;
-	}
-	if (!kwarp_mr_revoke(mr, stag, &e->mem, true)) {
-		kwarp_refuse_access(e, &asked, mr, KWARP_WHY_INV, KWARP_PERR_R_CANNOT_INV);
-		return KWARP_PERR_R_CANNOT_INV;
-	}
+	if (!mr || !READ_ONCE(mr->valid) || READ_ONCE(mr->stag) != stag)
+		return kwarp_refuse_access(e, &asked, mr, KWARP_WHY_STAG, KWARP_PERR_R_STAG);
+	if (!kwarp_mr_revoke(mr, stag, &e->mem, true))
+		return kwarp_refuse_access(e, &asked, mr, KWARP_WHY_INV, KWARP_PERR_R_CANNOT_INV);
 	return KWARP_PERR_NONE;
 }
 
@@ -273,8 +265,7 @@ static enum kwarp_perr deliver_receive(struct kwarp_engine *e, u32 len)
 	kwarp_rx_complete(e, KWARP_WC_SUCCESS, len);
 	if (likely(!READ_ONCE(e->recv_cq->overflow)))
 		return KWARP_PERR_NONE;
-	kwarp_refuse_local(e, KWARP_WHY_CQ);
-	return KWARP_PERR_LOCAL;
+	return kwarp_refuse_local(e, KWARP_WHY_CQ);
 }
 
 static enum kwarp_perr end_send(struct kwarp_engine *e)
@@ -348,8 +339,7 @@ static noinline __cold enum kwarp_perr refuse_read(struct kwarp_engine *e,
 		.rights = IB_ACCESS_REMOTE_READ,
 	};
 
-	kwarp_refuse_access(e, &asked, mr, why, perr);
-	return perr;
+	return kwarp_refuse_access(e, &asked, mr, why, perr);
 }
 
 static enum kwarp_perr check_source(struct kwarp_engine *e, const struct kwarp_rreq *req)
