@@ -282,18 +282,6 @@ void kwarp_engine_stop(struct kwarp_engine *e, bool fin)
 }
 
 /**
- * kwarp_engine_has_sends - are requests posted that no stream has sent?
- * @e: engine
- *
- * Context: any.
- * Return: true: there are; the answer may be out of date at once.
- */
-bool kwarp_engine_has_sends(const struct kwarp_engine *e)
-{
-	return !kwarp_sq_empty(e->sq);
-}
-
-/**
  * kwarp_engine_give_up - no stream will come
  * @e: engine without a stream
  *

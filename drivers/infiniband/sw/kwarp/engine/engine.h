@@ -89,7 +89,6 @@ bool kwarp_engine_terminate(struct kwarp_engine *e);
 void kwarp_engine_stop_receiving(struct kwarp_engine *e);
 void kwarp_engine_stop_sending(struct kwarp_engine *e);
 void kwarp_engine_stop(struct kwarp_engine *e, bool fin);
-bool kwarp_engine_has_sends(const struct kwarp_engine *e);
 void kwarp_engine_give_up(struct kwarp_engine *e);
 void kwarp_engine_reset(struct kwarp_engine *e);
 void kwarp_engine_cancel(struct kwarp_engine *e);

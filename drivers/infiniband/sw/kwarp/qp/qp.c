@@ -395,7 +395,7 @@ int kwarp_qp_reset(struct kwarp_qp *qp)
  */
 bool kwarp_qp_has_sends(const struct kwarp_qp *qp)
 {
-	return kwarp_engine_has_sends(&qp->engine);
+	return !kwarp_sq_empty(&qp->sq);
 }
 
 /**

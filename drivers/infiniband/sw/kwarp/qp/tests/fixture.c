@@ -135,11 +135,6 @@ bool kwarp_engine_fin(struct kwarp_engine *e)
 	return !the_test->not_drained;
 }
 
-bool kwarp_engine_has_sends(const struct kwarp_engine *e)
-{
-	return false;
-}
-
 void kwarp_engine_give_up(struct kwarp_engine *e)
 {
 	qt_log_word("give-up");

@@ -25,7 +25,6 @@
 #define kwarp_engine_drain	qp_engine_drain
 #define kwarp_engine_terminate	qp_engine_terminate
 #define kwarp_engine_reset	qp_engine_reset
-#define kwarp_engine_has_sends	qp_engine_has_sends
 #define kwarp_engine_give_up	qp_engine_give_up
 #define kwarp_engine_cancel	qp_engine_cancel
 #define kwarp_engine_stop_receiving qp_engine_stop_receiving
