@@ -101,14 +101,16 @@ static const struct ib_device_ops siw_ops = {
 
 /* ----------------------------------------------------------------------- rings */
 
-static struct rdma_user_mmap_entry *give_ring(struct kwarp_siw_ring *r, u32 *size,
-					      struct ib_udata *udata, u64 *key)
+/* @r: NULL: there was no memory for it. After an error, too, @f and @map are released by others. */
+static int give_ring(struct kwarp_siw_ring *r, struct kwarp_foreign_ring **f,
+		     struct rdma_user_mmap_entry **map, struct ib_udata *udata, u32 *size, u64 *key)
 {
-	struct rdma_user_mmap_entry *map = kwarp_mmap_insert(kwarp_udata_context(udata), r->mem,
-							     r->len, &r->charge, key);
-
+	if (!r)
+		return -ENOMEM;
+	*f = &r->foreign;
 	*size = r->foreign.size;
-	return map;
+	*map = kwarp_mmap_insert(kwarp_udata_context(udata), r->mem, r->len, &r->charge, key);
+	return *map ? 0 : -ENOMEM;
 }
 
 static void siw_release(struct kwarp_foreign_ring *f, struct rdma_user_mmap_entry *map)
@@ -126,53 +128,34 @@ static void siw_release(struct kwarp_foreign_ring *f, struct rdma_user_mmap_entr
 static int siw_give_cq(struct kwarp_cq *cq, u32 entries, struct ib_udata *udata, u32 id)
 {
 	struct siw_uresp_create_cq resp = { .cq_id = id };
-	struct kwarp_siw_ring *r = kwarp_siw_new_cq(entries, cq->charge.account);
+	int ret = give_ring(kwarp_siw_new_cq(entries, cq->charge.account), &cq->foreign, &cq->map,
+			    udata, &resp.num_cqe, &resp.cq_key);
 
-	if (!r)
-		return -ENOMEM;
-	cq->foreign = &r->foreign;
-	cq->map = give_ring(r, &resp.num_cqe, udata, &resp.cq_key);
-	if (!cq->map)
-		return -ENOMEM;
-	return kwarp_udata_answer(udata, &resp, sizeof(resp));
+	return ret ?: kwarp_udata_answer(udata, &resp, sizeof(resp));
 }
 
 static int siw_give_qp(struct kwarp_qp *qp, struct ib_udata *udata)
 {
 	struct siw_uresp_create_qp resp = { .qp_id = qp->ibqp.qp_num };
-	struct kwarp_siw_ring *r = kwarp_siw_new_sq(qp->cap.max_send_wr, qp->charge.account);
+	int ret = give_ring(kwarp_siw_new_sq(qp->cap.max_send_wr, qp->charge.account),
+			    &qp->sq.foreign, &qp->map, udata, &resp.num_sqe, &resp.sq_key);
 
-	if (!r)
-		return -ENOMEM;
-	kwarp_siw_pace_init(r);
-	qp->sq.foreign = &r->foreign;
-	qp->map = give_ring(r, &resp.num_sqe, udata, &resp.sq_key);
-	if (!qp->map)
-		return -ENOMEM;
-	if (qp->srq)
-		return kwarp_udata_answer(udata, &resp, sizeof(resp));
-	r = kwarp_siw_new_rq(qp->cap.max_recv_wr, qp->charge.account);
-	if (!r)
-		return -ENOMEM;
-	qp->rq.foreign = &r->foreign;
-	qp->rq_map = give_ring(r, &resp.num_rqe, udata, &resp.rq_key);
-	if (!qp->rq_map)
-		return -ENOMEM;
-	return kwarp_udata_answer(udata, &resp, sizeof(resp));
+	if (ret)
+		return ret;
+	kwarp_siw_pace_init(to_siw_ring(qp->sq.foreign));
+	if (!qp->srq)
+		ret = give_ring(kwarp_siw_new_rq(qp->cap.max_recv_wr, qp->charge.account),
+				&qp->rq.foreign, &qp->rq_map, udata, &resp.num_rqe, &resp.rq_key);
+	return ret ?: kwarp_udata_answer(udata, &resp, sizeof(resp));
 }
 
 static int siw_give_srq(struct kwarp_srq *srq, struct ib_udata *udata)
 {
 	struct siw_uresp_create_srq resp = {};
-	struct kwarp_siw_ring *r = kwarp_siw_new_rq(kwarp_rq_size(&srq->rq), srq->charge.account);
+	int ret = give_ring(kwarp_siw_new_rq(kwarp_rq_size(&srq->rq), srq->charge.account),
+			    &srq->rq.foreign, &srq->map, udata, &resp.num_rqe, &resp.srq_key);
 
-	if (!r)
-		return -ENOMEM;
-	srq->rq.foreign = &r->foreign;
-	srq->map = give_ring(r, &resp.num_rqe, udata, &resp.srq_key);
-	if (!srq->map)
-		return -ENOMEM;
-	return kwarp_udata_answer(udata, &resp, sizeof(resp));
+	return ret ?: kwarp_udata_answer(udata, &resp, sizeof(resp));
 }
 
 const struct kwarp_personality kwarp_siw_personality = {
