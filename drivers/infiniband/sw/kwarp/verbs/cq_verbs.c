@@ -26,13 +26,11 @@ static int give_cq_ring(struct kwarp_cq *cq, struct kwarp_ring *ring,
 		.cq_id = id,
 		.size = kwarp_ring_size(ring),
 	};
-	u64 key;
 	int ret;
 
-	*map = kwarp_mmap_ring(kwarp_udata_context(udata), ring, &key);
+	*map = kwarp_mmap_ring(kwarp_udata_context(udata), ring, &resp.mmap_key);
 	if (!*map)
 		return -ENOMEM;
-	resp.mmap_key = key;
 	ret = kwarp_udata_answer(udata, &resp, sizeof(resp));
 	if (ret) {
 		rdma_user_mmap_entry_remove(*map);

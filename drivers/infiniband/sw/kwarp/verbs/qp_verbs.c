@@ -84,17 +84,15 @@ static int give_qp_rings(struct kwarp_qp *qp, struct ib_udata *udata)
 		.qpn = qp->ibqp.qp_num,
 		.features = qp->sq.rfc7306 ? KWARP_FEATURE_RFC7306 : 0,
 	};
-	u64 key;
 
 	if (!qp->srq) {
 		resp.rq_len = qp->rq.ring.len;
 		resp.rq_size = kwarp_ring_size(&qp->rq.ring);
 		resp.rq_stride = qp->rq.ring.stride;
 	}
-	qp->map = kwarp_mmap_ring(kwarp_udata_context(udata), &qp->sq.ring, &key);
+	qp->map = kwarp_mmap_ring(kwarp_udata_context(udata), &qp->sq.ring, &resp.mmap_key);
 	if (!qp->map)
 		return -ENOMEM;
-	resp.mmap_key = key;
 	return kwarp_udata_answer(udata, &resp, sizeof(resp));
 }
 

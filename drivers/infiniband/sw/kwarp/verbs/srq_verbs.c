@@ -10,19 +10,12 @@ static struct rdma_user_mmap_entry *offer_srq_ring(struct kwarp_ring *ring,
 						   struct ib_udata *udata,
 						   struct kwarp_create_srq_resp *resp)
 {
-	struct rdma_user_mmap_entry *map;
-	u64 key;
-
-	map = kwarp_mmap_ring(kwarp_udata_context(udata), ring, &key);
-	if (!map)
-		return NULL;
 	*resp = (struct kwarp_create_srq_resp){
-		.mmap_key = key,
 		.mmap_len = ring->len,
 		.size = kwarp_ring_size(ring),
 		.stride = ring->stride,
 	};
-	return map;
+	return kwarp_mmap_ring(kwarp_udata_context(udata), ring, &resp->mmap_key);
 }
 
 static int give_srq_ring(struct kwarp_srq *srq, struct ib_udata *udata)
