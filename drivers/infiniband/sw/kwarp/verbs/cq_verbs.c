@@ -26,19 +26,11 @@ static int give_cq_ring(struct kwarp_cq *cq, struct kwarp_ring *ring,
 		.cq_id = id,
 		.size = kwarp_ring_size(ring),
 	};
-	int ret;
 
 	*map = kwarp_mmap_ring(kwarp_udata_context(udata), ring, &resp.mmap_key);
 	if (!*map)
 		return -ENOMEM;
-	ret = kwarp_udata_answer(udata, &resp, sizeof(resp));
-	if (ret) {
-		rdma_user_mmap_entry_remove(*map);
-		*map = NULL;
-		/* The memory of the ring belonged to the mmap entry, and was freed with it. */
-		ring->hdr = NULL;
-	}
-	return ret;
+	return kwarp_udata_answer(udata, &resp, sizeof(resp));
 }
 
 /*
@@ -155,7 +147,7 @@ int kwarp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 
 out_ring:
 	kwarp_release_foreign(kdev, &cq->foreign, &cq->map);
-	kwarp_ring_fini(&cq->ring);
+	kwarp_ring_free(&cq->ring, cq->map);
 out_count:
 	kwarp_uncharge_object(&cq->charge, &kdev->num_cq);
 	return ret;
@@ -176,6 +168,7 @@ int kwarp_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	return 0;
 }
 
+/* On failure @ring is freed. */
 static int replace_cq_ring(struct kwarp_cq *cq, struct kwarp_ring *ring, struct ib_udata *udata)
 {
 	struct rdma_user_mmap_entry *map;
@@ -183,9 +176,8 @@ static int replace_cq_ring(struct kwarp_cq *cq, struct kwarp_ring *ring, struct 
 
 	lockdep_assert_held(&cq->resize);
 	ret = give_cq_ring(cq, ring, &map, udata, 0);
-	if (ret)
-		return ret;
-	ret = kwarp_cq_replace(cq, ring);
+	if (!ret)
+		ret = kwarp_cq_replace(cq, ring);
 	if (ret) {
 		kwarp_ring_free(ring, map);
 		return ret;
@@ -227,7 +219,5 @@ int kwarp_resize_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata
 	if (!ret)
 		ibcq->cqe = kwarp_ring_size(&cq->ring);
 	mutex_unlock(&cq->resize);
-	if (ret)
-		kwarp_ring_fini(&ring);
 	return ret;
 }
