@@ -107,16 +107,14 @@ static void mr_free(struct kwarp_mr *mr)
 }
 
 /* On failure @mr is freed. */
-static struct kwarp_mr *mr_register(struct kwarp_dev *kdev, struct kwarp_mr *mr, u8 key,
-				    bool valid)
+static struct kwarp_mr *mr_register(struct kwarp_dev *kdev, struct kwarp_mr *mr)
 {
-	int ret = kwarp_stag_alloc(kdev, mr, key);
+	int ret = kwarp_stag_alloc(kdev, mr, get_random_u8());
 
 	if (ret) {
 		mr_free(mr);
 		return ERR_PTR(ret);
 	}
-	mr->valid = valid;
 	kwarp_stag_publish(kdev, mr);
 	return mr;
 }
@@ -198,7 +196,7 @@ static struct kwarp_mr *user_register(struct kwarp_dev *kdev, struct kwarp_mr *m
 	/* The RDMA core sets these two fields only for some of the verbs that make a region. */
 	mr->ibmr.iova = iova;
 	mr->ibmr.length = length;
-	mr = mr_register(kdev, mr, get_random_u8(), false);
+	mr = mr_register(kdev, mr);
 	if (IS_ERR(mr))
 		backing_drop(b);
 	return mr;
@@ -323,7 +321,7 @@ struct kwarp_mr *kwarp_mr_create_fast(struct kwarp_dev *kdev, struct ib_pd *pd,
 		mr_free(mr);
 		return ERR_PTR(-ENOMEM);
 	}
-	return mr_register(kdev, mr, get_random_u8(), false);
+	return mr_register(kdev, mr);
 }
 
 /*
@@ -347,7 +345,8 @@ struct kwarp_mr *kwarp_mr_create_dma(struct kwarp_dev *kdev, struct ib_pd *pd,
 		return ERR_PTR(-ENOMEM);
 	mr->access = access;
 	mr->length = U64_MAX;
-	return mr_register(kdev, mr, get_random_u8(), true);
+	mr->valid = true;
+	return mr_register(kdev, mr);
 }
 
 /* @pd_wide: true for type 1, false for type 2. */
@@ -359,7 +358,7 @@ struct kwarp_mr *kwarp_mr_create_window(struct kwarp_dev *kdev, struct ib_pd *pd
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 	mr->pd_wide = pd_wide;
-	return mr_register(kdev, mr, get_random_u8(), false);
+	return mr_register(kdev, mr);
 }
 
 /*
