@@ -92,17 +92,6 @@ enum kwarp_take kwarp_rq_take(struct kwarp_rq *rq, struct kwarp_rwqe *rwqe,
 	return ret;
 }
 
-static int rq_posted(struct kwarp_rq *rq, u32 *next, u32 *n)
-{
-	bool ok;
-
-	spin_lock_bh(&rq->lock);
-	*next = rq->next;
-	ok = kwarp_ring_pending(&rq->ring, rq->next, n);
-	spin_unlock_bh(&rq->lock);
-	return ok ? 0 : -EINVAL;
-}
-
 /*
  * No lock is needed: no other context knows @ring yet, and the program posts nothing during the
  * call, so the entries in rq->ring do not change.
@@ -143,12 +132,14 @@ static void rq_exchange(struct kwarp_rq *rq, struct kwarp_ring *ring, u32 prod, 
 int kwarp_rq_replace(struct kwarp_rq *rq, struct kwarp_ring *ring, const u32 *limit)
 {
 	u32 next, n, left;
-	int ret;
+	int ret = 0;
+	bool ok;
 
-	ret = rq_posted(rq, &next, &n);
-	if (ret)
-		return ret;
-	if (n > kwarp_ring_size(ring))
+	spin_lock_bh(&rq->lock);
+	next = rq->next;
+	ok = kwarp_ring_pending(&rq->ring, next, &n);
+	spin_unlock_bh(&rq->lock);
+	if (!ok || n > kwarp_ring_size(ring))
 		return -EINVAL;
 	rq_copy(rq, ring, next, n);
 	spin_lock_bh(&rq->lock);
