@@ -331,14 +331,6 @@ static void build_failed(struct kwarp_engine *e, enum kwarp_perr err)
 	m->kind = KWARP_TXK_NONE;
 }
 
-static bool has_room(const struct kwarp_engine *e, u32 payload)
-{
-	u32 ulpdu = kwarp_ddp_len(e->tx.msg.hdr.tagged) + payload;
-
-	return kwarp_batch_fits(&e->tx.batch,
-				 kwarp_mpa_wire_len(e->tx.off, ulpdu, e->tx.markers));
-}
-
 /*
  * A long FPDU is made shorter if the rest of the batch is worth it: then each batch is as long as
  * one packet of the network device.
@@ -363,6 +355,7 @@ bool kwarp_tx_build(struct kwarp_engine *e)
 	KWARP_DOOR(kwarp_tx_build, e);
 	struct kwarp_tx_msg *m = &e->tx.msg;
 	u32 payload = kwarp_ddp_seg_payload(fitting_ulpdu(e), m->hdr.tagged, m->left);
+	u32 ulpdu = kwarp_ddp_len(m->hdr.tagged) + payload;
 	struct fpdu f = { .e = e, .b = &e->tx.batch };
 	u32 off = e->tx.off, sge = m->sge, sge_off = m->sge_off;
 	const u8 *buf = m->buf;
@@ -370,7 +363,7 @@ bool kwarp_tx_build(struct kwarp_engine *e)
 	enum kwarp_perr err;
 
 	kwarp_assert_runner(e);
-	if (!has_room(e, payload))
+	if (!kwarp_batch_fits(f.b, kwarp_mpa_wire_len(off, ulpdu, e->tx.markers)))
 		return false;
 	kwarp_batch_mark(f.b, &mark);
 	m->hdr.last = payload == m->left;
