@@ -8,7 +8,7 @@
 #include "../kwarp.h"
 #include "fail.h"
 #include "flush.h"
-#include "rx/segment.h"
+#include "rx/rx.h"
 #include "sock.h"
 #include "tcp.h"
 #include "tx/coalesce.h"

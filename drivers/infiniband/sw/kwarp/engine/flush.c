@@ -5,7 +5,7 @@
 #include "../door.h"
 
 #include "fail.h"
-#include "rx/receive.h"
+#include "rx/rx.h"
 
 /*
  * Receives of an SRQ stay posted, except one that a message has taken. Context: the runner, after

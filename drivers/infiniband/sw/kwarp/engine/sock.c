@@ -22,9 +22,7 @@
 
 #include "../compat.h"
 #include "fail.h"
-#include "rx/segment.h"
-#include "rx/skb.h"
-#include "rx/stash.h"
+#include "rx/rx.h"
 #include "tcp.h"
 #include "tx/run.h"
 #include "../door.h"

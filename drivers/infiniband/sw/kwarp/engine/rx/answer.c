@@ -3,12 +3,11 @@
  * Ends our Reads and atomic operations: the oldest has been answered, or the peer's Terminate names
  * one. Context of all functions: socket lock held.
  */
-#include "answer.h"
+#include "rx.h"
 
 #include "../../kwarp.h"
 #include "../fail.h"
 #include "../refusal.h"
-#include "place.h"
 
 /* KWARP_PERR_LOCAL: a completion was lost because the CQ was full. */
 enum kwarp_perr kwarp_rx_answered(struct kwarp_engine *e)

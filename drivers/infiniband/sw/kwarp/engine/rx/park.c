@@ -11,7 +11,7 @@
  *
  * Context of all functions: socket lock held.
  */
-#include "park.h"
+#include "rx.h"
 
 #include <linux/jiffies.h>
 #include <linux/minmax.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Context of all functions: socket lock held. */
-#include "place.h"
+#include "rx.h"
 
 #include "../../door.h"
 #include "../../kwarp.h"

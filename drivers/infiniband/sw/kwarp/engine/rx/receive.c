@@ -3,7 +3,7 @@
  * The open receive is the one that the present Send or Immediate Data goes to. It is taken from the
  * queue when the message begins, and completed when the message ends.
  */
-#include "receive.h"
+#include "rx.h"
 
 #include "../../queue/rq.h"
 #include "../../wq.h"

@@ -9,7 +9,7 @@
  *
  * Numbers such as 5044-6-1 name requirements of RFCs, see Documentation/conformance.
  */
-#include "segment.h"
+#include "rx.h"
 
 #include "../../door.h"
 #include "../../kwarp.h"
@@ -18,11 +18,6 @@
 #include "../atomic.h"
 #include "../fail.h"
 #include "../refusal.h"
-#include "answer.h"
-#include "park.h"
-#include "place.h"
-#include "receive.h"
-#include "series.h"
 
 static bool has_header(enum kwarp_perr err)
 {

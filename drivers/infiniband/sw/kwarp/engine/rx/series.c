@@ -13,12 +13,11 @@
  *
  * Context of all functions: socket lock held.
  */
-#include "series.h"
+#include "rx.h"
 
 #include "../../door.h"
 #include "../../kwarp.h"
 #include "../../proto/fpdu_rx.h"
-#include "place.h"
 
 static u64 message_room(struct kwarp_engine *e)
 {

@@ -31,15 +31,13 @@
  *
  * Context of all functions: socket lock held.
  */
-#include "skb.h"
+#include "rx.h"
 
 #include <linux/skbuff.h>
 #include <net/tcp.h>
 
 #include "../../kwarp.h"
 #include "../fail.h"
-#include "segment.h"
-#include "series.h"
 
 static void begin_pieces(struct kwarp_rx_pieces *p, struct sk_buff *skb, u32 offset, u32 len)
 {

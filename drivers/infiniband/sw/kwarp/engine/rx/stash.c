@@ -3,7 +3,7 @@
  * Allocates and frees the stash, a buffer for an FPDU that TCP cannot keep until it is complete.
  * skb.c explains when that is, and copies octets to it.
  */
-#include "stash.h"
+#include "rx.h"
 
 #include <linux/sched/mm.h>
 #include <linux/vmalloc.h>

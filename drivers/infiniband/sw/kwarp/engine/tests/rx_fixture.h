@@ -8,9 +8,7 @@
 
 #include <kunit/test.h>
 
-#include "../rx/receive.h"
-#include "../rx/segment.h"
-#include "../rx/series.h"
+#include "../rx/rx.h"
 
 #include "../../proto/tests/emit.h"
 #include "queues.h"

@@ -6,7 +6,7 @@
 #include "rx_fixture.h"
 
 #include "../../tests/doors.h"
-#include "../rx/place.h"
+#include "../rx/rx.h"
 
 #define SEGMENTS	6
 #define LONGEST		(SEGMENTS * 128)

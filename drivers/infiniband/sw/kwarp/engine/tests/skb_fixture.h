@@ -11,8 +11,7 @@
 
 #include "../types.h"
 
-#include "../rx/skb.h"
-#include "../rx/stash.h"
+#include "../rx/rx.h"
 
 #include "../../kwarp.h"
 #include "../../proto/tests/emit.h"

@@ -42,7 +42,7 @@ static void count_later(struct tasklet_struct *tasklet)
 
 #include "../../proto/tests/emit.h"
 #include "../../tests/doors.h"
-#include "../rx/series.h"
+#include "../rx/rx.h"
 #include "feed.h"
 
 /* ------------------------------------------ replaced functions of the driver */

@@ -10,7 +10,7 @@
 #include <linux/workqueue.h>
 
 #include "../../kwarp.h"
-#include "../rx/stash.h"
+#include "../rx/rx.h"
 #include "../sock.h"
 #include "../tcp.h"
 
