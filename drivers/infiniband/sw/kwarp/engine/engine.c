@@ -13,7 +13,7 @@
 #include "tcp.h"
 #include "tx/coalesce.h"
 #include "tx/pages.h"
-#include "tx/pick.h"
+#include "tx/tx.h"
 #include "tx/run.h"
 
 int kwarp_engine_init_module(void)

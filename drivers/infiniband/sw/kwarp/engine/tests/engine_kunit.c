@@ -17,7 +17,7 @@
 #include "../sock.h"
 #include "../tcp.h"
 #include "../tx/coalesce.h"
-#include "../tx/pick.h"
+#include "../tx/tx.h"
 #include "../tx/run.h"
 
 #include "../../queue/tests/fixture.h"

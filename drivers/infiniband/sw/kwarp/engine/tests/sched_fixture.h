@@ -26,7 +26,7 @@ extern u64 sched_told_clock;
 #include "../tx/coalesce.h"
 #include "../tx/run.h"
 #include "../tx/share.h"
-#include "../tx/step.h"
+#include "../tx/tx.h"
 
 #include "../../queue/tests/fixture.h"
 

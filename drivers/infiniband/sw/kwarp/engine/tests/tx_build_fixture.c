@@ -4,7 +4,7 @@
 
 #include "../../tests/doors.h"
 #include "../fail.h"
-#include "../tx/pick.h"
+#include "../tx/tx.h"
 
 #define SEED		42
 

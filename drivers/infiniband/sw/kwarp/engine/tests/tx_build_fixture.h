@@ -10,8 +10,7 @@
 #include <linux/prandom.h>
 
 #include "../../kwarp.h"
-#include "../tx/fpdu.h"
-#include "../tx/series.h"
+#include "../tx/tx.h"
 
 #define WIRE_MAX	(1024 * 1024)
 #define MEM_LEN		(128 * 1024)

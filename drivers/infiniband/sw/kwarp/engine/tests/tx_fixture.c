@@ -8,8 +8,7 @@
 #include "../../tests/doors.h"
 #include "../flush.h"
 #include "../tcp.h"
-#include "../tx/fpdu.h"
-#include "../tx/series.h"
+#include "../tx/tx.h"
 
 static struct tx_test *the_test;
 

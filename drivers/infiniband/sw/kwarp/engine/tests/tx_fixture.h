@@ -13,8 +13,7 @@
 
 #include "../fail.h"
 #include "../tx/batch.h"
-#include "../tx/pick.h"
-#include "../tx/step.h"
+#include "../tx/tx.h"
 
 #include "../../kwarp.h"
 #include "queues.h"

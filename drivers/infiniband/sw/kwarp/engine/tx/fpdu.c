@@ -7,14 +7,13 @@
  * which uses one piece of memory after the other, inserts markers at the stream offsets where they
  * are due, and computes the CRC step by step.
  */
-#include "fpdu.h"
+#include "tx.h"
 
 #include "../../door.h"
 #include "../../kwarp.h"
 #include "../../proto/mpa_frame.h"
 #include "../fail.h"
 #include "../refusal.h"
-#include "pick.h"
 
 struct fpdu {
 	struct kwarp_engine *e;

@@ -11,7 +11,7 @@
  *
  * Numbers such as 7306-7-5 name requirements of RFCs, see Documentation/conformance.
  */
-#include "pick.h"
+#include "tx.h"
 
 #include "../../door.h"
 #include "../../kwarp.h"

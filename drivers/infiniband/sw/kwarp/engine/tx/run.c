@@ -51,7 +51,7 @@
 #include "../tcp.h"
 #include "coalesce.h"
 #include "share.h"
-#include "step.h"
+#include "tx.h"
 
 /* --------------------------------------------------------------------- posters */
 

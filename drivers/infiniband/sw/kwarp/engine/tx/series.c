@@ -8,12 +8,11 @@
  * the last FPDU of each message, FPDUs with markers or aligned to TCP segments, and those that fail
  * a check here: fpdu.c checks again and reports the error.
  */
-#include "series.h"
+#include "tx.h"
 
 #include "../../door.h"
 #include "../../kwarp.h"
 #include "../../proto/mpa_frame.h"
-#include "fpdu.h"
 
 /*
  * FPDUs to be built together. @wire: octets of each FPDU, with length field, header, pad and CRC.

@@ -3,7 +3,7 @@
  * The transmit step: fill one batch and give the batch to TCP. Context of all functions: the
  * runner.
  */
-#include "step.h"
+#include "tx.h"
 
 #include "../../door.h"
 #include "../../kwarp.h"
@@ -13,9 +13,6 @@
 #include "../flush.h"
 #include "../refusal.h"
 #include "../tcp.h"
-#include "fpdu.h"
-#include "pick.h"
-#include "series.h"
 
 static void report_idle(struct kwarp_engine *e)
 {
