@@ -7,7 +7,6 @@
 
 #include "../kwarp.h"
 #include "fail.h"
-#include "flush.h"
 #include "rx/rx.h"
 #include "sock.h"
 #include "tcp.h"

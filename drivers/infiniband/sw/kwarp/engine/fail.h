@@ -11,6 +11,9 @@ void kwarp_engine_lost(struct kwarp_engine *e);
 enum kwarp_perr kwarp_tagged_perr(enum kwarp_mem_err err);
 enum kwarp_perr kwarp_read_perr(enum kwarp_mem_err err);
 
+/* flush.c */
+void kwarp_engine_flush(struct kwarp_engine *e);
+
 /* vendor_err of a request that fails with KWARP_PERR_LOCAL. 0: the cause is not known. */
 static inline u32 kwarp_engine_cause(const struct kwarp_engine *e)
 {

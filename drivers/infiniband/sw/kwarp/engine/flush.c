@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Completes requests and receives when a stream has ended. */
-#include "flush.h"
+#include "fail.h"
 
 #include "../door.h"
-
-#include "fail.h"
 #include "rx/rx.h"
 
 /*

@@ -12,7 +12,6 @@
 #include "../../tests/doors.h"
 #include "../engine.h"
 #include "../fail.h"
-#include "../flush.h"
 #include "../refusal.h"
 #include "../sock.h"
 #include "../tcp.h"

@@ -6,7 +6,7 @@
 #include "tx_fixture.h"
 
 #include "../../tests/doors.h"
-#include "../flush.h"
+#include "../fail.h"
 #include "../tcp.h"
 #include "../tx/tx.h"
 
