@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Atomic operations that the peer requests. */
-#include "atomic.h"
+#include "refusal.h"
 
 #include "fail.h"
-#include "refusal.h"
 
 /* Return: @perr */
 noinline enum kwarp_perr kwarp_refuse_atomic(struct kwarp_engine *e, const struct kwarp_mr *mr,

@@ -27,6 +27,13 @@ enum kwarp_perr __cold kwarp_refuse_access(struct kwarp_engine *e, const struct 
 					   enum kwarp_perr perr);
 enum kwarp_perr __cold kwarp_engine_hit(struct kwarp_engine *e, enum kwarp_refused_op op);
 
+/* atomic.c */
+enum kwarp_perr __cold kwarp_refuse_atomic(struct kwarp_engine *e, const struct kwarp_mr *mr,
+					   const struct kwarp_atomic_req *req,
+					   enum kwarp_why why, enum kwarp_perr perr);
+enum kwarp_perr kwarp_engine_atomic(struct kwarp_engine *e, struct kwarp_mr *mr,
+				    const struct kwarp_atomic_req *req, u64 *old);
+
 static inline enum kwarp_why kwarp_why_mem(enum kwarp_mem_err err)
 {
 	static_assert((int)KWARP_WHY_STAG == KWARP_MEM_STAG);

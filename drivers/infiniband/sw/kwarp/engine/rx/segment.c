@@ -15,7 +15,6 @@
 #include "../../kwarp.h"
 #include "../../proto/announce.h"
 #include "../../trace.h"
-#include "../atomic.h"
 #include "../fail.h"
 #include "../refusal.h"
 

@@ -18,7 +18,6 @@
 #include "../../proto/announce.h"
 #include "../../proto/mpa_neg.h"
 #include "../../trace.h"
-#include "../atomic.h"
 #include "../fail.h"
 #include "../refusal.h"
 
