@@ -8,7 +8,6 @@
 #include "../kwarp.h"
 #include "fail.h"
 #include "rx/rx.h"
-#include "sock.h"
 #include "tcp.h"
 #include "tx/coalesce.h"
 #include "tx/pages.h"

@@ -13,7 +13,7 @@
  * sk_callback_lock is held across each callback, so that after kwarp_sock_remove() no callback is
  * running.
  */
-#include "sock.h"
+#include "tcp.h"
 
 #include <linux/jiffies.h>
 #include <net/sock.h>
@@ -23,7 +23,6 @@
 #include "../compat.h"
 #include "fail.h"
 #include "rx/rx.h"
-#include "tcp.h"
 #include "tx/run.h"
 #include "../door.h"
 #include "../wq.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The stream's TCP socket: calls into TCP, and its callbacks, the source of inbound octets. */
 #ifndef KWARP_ENGINE_TCP_H
 #define KWARP_ENGINE_TCP_H
 
@@ -22,5 +23,12 @@ bool kwarp_tcp_writable(struct socket *sock);
 u32 kwarp_tcp_emss(const struct socket *sock);
 u32 kwarp_tcp_window(const struct socket *sock);
 u32 kwarp_tcp_packet(const struct socket *sock, u32 emss, u32 most);
+
+/* sock.c */
+void kwarp_sock_init(struct kwarp_engine *e);
+int kwarp_sock_install(struct kwarp_engine *e, struct socket *sock);
+bool kwarp_sock_has_news(const struct kwarp_engine *e);
+void kwarp_sock_remove(struct kwarp_engine *e);
+void kwarp_sock_drain(struct kwarp_engine *e);
 
 #endif /* KWARP_ENGINE_TCP_H */

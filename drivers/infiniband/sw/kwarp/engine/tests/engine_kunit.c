@@ -13,7 +13,6 @@
 #include "../engine.h"
 #include "../fail.h"
 #include "../refusal.h"
-#include "../sock.h"
 #include "../tcp.h"
 #include "../tx/coalesce.h"
 #include "../tx/tx.h"

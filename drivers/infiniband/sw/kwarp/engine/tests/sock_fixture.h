@@ -11,7 +11,6 @@
 
 #include "../../kwarp.h"
 #include "../rx/rx.h"
-#include "../sock.h"
 #include "../tcp.h"
 
 #define WIRE_MAX	(256 * 1024)
