@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Tells why a stream ends, if that is an error, or why it has not begun. */
-#include "ended.h"
+#include "qp_work.h"
 
 #include "../ended.h"
 #include "types.h"

@@ -23,7 +23,6 @@
 #include "../fault.h"
 #include "../trace.h"
 #include "../wq.h"
-#include "ended.h"
 #include "stream.h"
 #include "types.h"
 

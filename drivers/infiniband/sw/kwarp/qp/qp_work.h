@@ -13,4 +13,7 @@ void kwarp_qp_poll(struct kwarp_qp *qp);
 int kwarp_qp_event(struct kwarp_qp *qp, enum kwarp_qp_event event);
 int kwarp_qp_note(struct kwarp_qp *qp, enum kwarp_qp_event event);
 
+/* ended.c */
+void kwarp_qp_tell_end(struct kwarp_qp *qp);
+
 #endif /* KWARP_QP_QP_WORK_H */
