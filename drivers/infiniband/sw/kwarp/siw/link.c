@@ -5,7 +5,7 @@
 #include <linux/module.h>
 #include <rdma/rdma_netlink.h>
 
-#include "verbs.h"
+#include "ring.h"
 
 static struct rdma_link_ops siw_link_ops;
 

@@ -10,7 +10,7 @@
  * This is a part of the sender that only libsiw's links need, so it uses fields of the engine,
  * which no other layer does.
  */
-#include "pace.h"
+#include "ring.h"
 
 #include <linux/sched/clock.h>
 

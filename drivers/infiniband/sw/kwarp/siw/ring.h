@@ -1,16 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Rings in the layout of libsiw, the provider of siw (rdma/siw-abi.h). Only this file and ring.c
- * know that layout. VALID: the flag SIW_WQE_VALID of an entry; the writer of the entry sets the
- * flag, and the reader clears it.
+ * Rings in the layout of libsiw, the provider of siw (rdma/siw-abi.h), and what the files of this
+ * folder call of each other. Only this file and ring.c know that layout. VALID: the flag
+ * SIW_WQE_VALID of an entry; the writer of the entry sets the flag, and the reader clears it.
  */
 #ifndef KWARP_SIW_RING_H
 #define KWARP_SIW_RING_H
 
 #include <linux/container_of.h>
 #include <linux/hrtimer.h>
+#include <linux/time64.h>
 
 #include "../queue/foreign.h"
+
+/* So many looks in the time coalesce_us, but at least KWARP_PACE_MIN_NS between two of them. */
+#define KWARP_PACE_LOOKS	4
+#define KWARP_PACE_MIN_NS	(10 * NSEC_PER_USEC)
+/* If so many requests are sent between two looks, the look costs less than their doorbells. */
+#define KWARP_PACE_MANY		4
+/* The hold ends after this number of looks in a row after fewer requests ("it does not pay"). */
+#define KWARP_PACE_QUIET	8
+/* Doorbells that are obeyed after a hold in which no look has paid, and when a stream starts. */
+#define KWARP_PACE_OBEY		1024
+/* Doorbells that are obeyed after another hold: the program sends for some time, not the timer. */
+#define KWARP_PACE_PAUSE	32
 
 struct kwarp_engine;
 
@@ -74,5 +87,13 @@ struct kwarp_siw_ring *kwarp_siw_new_sq(u32 entries, struct kwarp_account *accou
 struct kwarp_siw_ring *kwarp_siw_new_rq(u32 entries, struct kwarp_account *account);
 struct kwarp_siw_ring *kwarp_siw_new_cq(u32 entries, struct kwarp_account *account);
 void kwarp_siw_free(struct kwarp_siw_ring *r);
+
+/* pace.c */
+extern const struct kwarp_hold_ops kwarp_siw_hold_ops;
+
+void kwarp_siw_pace_init(struct kwarp_siw_ring *r);
+
+/* verbs.c */
+extern const struct kwarp_personality kwarp_siw_personality;
 
 #endif /* KWARP_SIW_RING_H */

@@ -3,7 +3,7 @@
  * Links whose programs use libsiw, siw's provider, which distributions ship: the answers are those
  * of siw's uABI (rdma/siw-abi.h), and the device attributes name only what libsiw can do.
  */
-#include "verbs.h"
+#include "ring.h"
 
 #include <linux/module.h>
 #include <rdma/siw-abi.h>
@@ -12,7 +12,6 @@
 #include "../verbs/personality.h"
 #include "../verbs/udata.h"
 #include "../verbs/verbs.h"
-#include "pace.h"
 
 /* libsiw takes this key for "nothing to map". */
 static_assert(SIW_INVAL_UOBJ_KEY < KWARP_MMAP_FIRST);

@@ -14,7 +14,7 @@
 #include "../../engine/types.h"
 #include "../../kwarp.h"
 #include "../../queue/tests/fixture.h"
-#include "../pace.h"
+#include "../ring.h"
 
 /* Time between two looks, so long that the timer does not fire: the test calls the look itself. */
 #define TEST_NS		NSEC_PER_SEC

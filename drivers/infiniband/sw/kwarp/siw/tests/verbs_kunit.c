@@ -9,7 +9,7 @@
 #include <rdma/siw-abi.h>
 
 #include "../../verbs/personality.h"
-#include "../verbs.h"
+#include "../ring.h"
 
 static struct kwarp_cq *cq;
 static struct kwarp_srq *srq;
