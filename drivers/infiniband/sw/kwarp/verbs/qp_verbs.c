@@ -13,7 +13,6 @@
 #include "personality.h"
 #include "udata.h"
 #include "verbs.h"
-#include "wire_verbs.h"
 
 /* @p: of the program, or NULL */
 static int check_qp_init(const struct ib_qp_init_attr *init, const struct kwarp_personality *p)

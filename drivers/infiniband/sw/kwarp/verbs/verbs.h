@@ -21,7 +21,6 @@ struct kwarp_dev;
 struct kwarp_mr;
 struct kwarp_qp;
 struct kwarp_ring;
-struct kwarp_srq;
 struct rdma_user_mmap_entry;
 
 /*
@@ -95,6 +94,14 @@ int kwarp_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		    const struct ib_send_wr **bad);
 int kwarp_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		    const struct ib_recv_wr **bad);
+
+/* wire_verbs.c: the parts of modify_qp that concern wired queue pairs */
+bool kwarp_wire_asks(const struct ib_qp_attr *attr, int mask);
+bool kwarp_wire_attr_ok(const struct ib_qp_attr *attr, int mask);
+int kwarp_wire_rtr(struct kwarp_qp *qp, const struct ib_qp_attr *attr, int mask);
+int kwarp_wire_rts(struct kwarp_qp *qp, const struct ib_qp_attr *attr, int mask);
+void kwarp_wire_end(struct kwarp_qp *qp);
+void kwarp_wire_forget(struct kwarp_qp *qp);
 
 /* srq_verbs.c */
 int kwarp_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,

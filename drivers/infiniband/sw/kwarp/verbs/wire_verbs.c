@@ -3,7 +3,7 @@
  * Modify of queue pairs that are wired: their consumer gives the peer's address, number and PSN, as
  * with InfiniBand, and connects without rdma_cm. See cm/wire.c.
  */
-#include "wire_verbs.h"
+#include "verbs.h"
 
 #include <linux/inet.h>
 #include <linux/nsproxy.h>
@@ -15,7 +15,6 @@
 
 #include "../cm/cm.h"
 #include "../qp/qp.h"
-#include "verbs.h"
 
 /* Attributes that wire a queue pair, all of them in modify to RTR. */
 #define WIRE_MASK	(IB_QP_AV | IB_QP_DEST_QPN | IB_QP_RQ_PSN)
