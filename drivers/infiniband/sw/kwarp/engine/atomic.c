@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Atomic operations that the peer requests. */
-#include "refusal.h"
-
 #include "fail.h"
 
 /* Return: @perr */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Context of all functions: any. */
-#include "refusal.h"
+#include "fail.h"
 
 #include "../trace.h"
 

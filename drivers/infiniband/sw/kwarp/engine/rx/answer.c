@@ -7,7 +7,6 @@
 
 #include "../../kwarp.h"
 #include "../fail.h"
-#include "../refusal.h"
 
 /* KWARP_PERR_LOCAL: a completion was lost because the CQ was full. */
 enum kwarp_perr kwarp_rx_answered(struct kwarp_engine *e)

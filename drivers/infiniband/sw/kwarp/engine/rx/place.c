@@ -4,7 +4,7 @@
 
 #include "../../door.h"
 #include "../../kwarp.h"
-#include "../refusal.h"
+#include "../fail.h"
 
 /*
  * The region of the previous segment is tried first, because it is usually the right one. The

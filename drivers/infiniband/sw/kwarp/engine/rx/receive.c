@@ -8,7 +8,6 @@
 #include "../../queue/rq.h"
 #include "../../wq.h"
 #include "../fail.h"
-#include "../refusal.h"
 
 enum kwarp_perr kwarp_rx_open(struct kwarp_engine *e)
 {

@@ -16,7 +16,6 @@
 #include "../../proto/announce.h"
 #include "../../trace.h"
 #include "../fail.h"
-#include "../refusal.h"
 
 static bool has_header(enum kwarp_perr err)
 {

@@ -12,7 +12,6 @@
 #include "../../tests/doors.h"
 #include "../engine.h"
 #include "../fail.h"
-#include "../refusal.h"
 #include "../tcp.h"
 #include "../tx/coalesce.h"
 #include "../tx/tx.h"

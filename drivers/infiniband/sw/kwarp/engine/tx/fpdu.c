@@ -13,7 +13,6 @@
 #include "../../kwarp.h"
 #include "../../proto/mpa_frame.h"
 #include "../fail.h"
-#include "../refusal.h"
 
 struct fpdu {
 	struct kwarp_engine *e;

@@ -19,7 +19,6 @@
 #include "../../proto/mpa_neg.h"
 #include "../../trace.h"
 #include "../fail.h"
-#include "../refusal.h"
 
 /* ------------------------------------- header and payload of a message */
 

@@ -10,7 +10,6 @@
 #include "../../proto/mpa_frame.h"
 #include "../../trace.h"
 #include "../fail.h"
-#include "../refusal.h"
 #include "../tcp.h"
 
 static void report_idle(struct kwarp_engine *e)
