@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Tells why a stream ends, if that is an error, or why it has not begun. */
-#include "qp_work.h"
+#include "qp.h"
 
 #include "../ended.h"
-#include "types.h"
 
 static void describe_program(const struct kwarp_qp *qp, struct kwarp_ended *rec)
 {

@@ -18,13 +18,11 @@
  *   CLOSING, FIN sent   knob linger_timeout      then the stream ends without the peer's FIN
  *   TERM                KWARP_TERM_TIMEOUT_MS    then the Terminate is given up
  */
-#include "qp_work.h"
+#include "qp.h"
 
 #include "../fault.h"
 #include "../trace.h"
 #include "../wq.h"
-#include "stream.h"
-#include "types.h"
 
 enum kwarp_qp_state kwarp_qp_state(struct kwarp_qp *qp)
 {

@@ -31,7 +31,6 @@
 #define kwarp_engine_stop_sending qp_engine_stop_sending
 #include "../../kwarp.h"
 #include "../qp.h"
-#include "../qp_work.h"
 #include "../stream.h"
 #include "../types.h"
 
