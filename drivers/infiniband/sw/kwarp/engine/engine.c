@@ -9,20 +9,8 @@
 #include "fail.h"
 #include "rx/rx.h"
 #include "tcp.h"
-#include "tx/coalesce.h"
-#include "tx/pages.h"
-#include "tx/tx.h"
 #include "tx/run.h"
-
-int kwarp_engine_init_module(void)
-{
-	return kwarp_pages_init();
-}
-
-void kwarp_engine_exit_module(void)
-{
-	kwarp_pages_exit();
-}
+#include "tx/tx.h"
 
 /**
  * kwarp_engine_init - initialize an engine without queues and stream
@@ -89,27 +77,6 @@ void kwarp_engine_unwire(struct kwarp_engine *e)
 struct kwarp_stats_stream *kwarp_engine_stats(struct kwarp_engine *e)
 {
 	return &e->stats;
-}
-
-/**
- * kwarp_engine_init_cq - initialize what the engines keep in a CQ
- * @cq: CQ
- * @user: timers of the program that has the CQ; NULL: a kernel consumer has it
- */
-void kwarp_engine_init_cq(struct kwarp_cq *cq, struct kwarp_timers *user)
-{
-	kwarp_coalesce_init_cq(cq, user);
-}
-
-/**
- * kwarp_engine_fini_cq - undo kwarp_engine_init_cq()
- * @cq: CQ that no queue pair uses any more
- *
- * Context: process; waits for the timer.
- */
-void kwarp_engine_fini_cq(struct kwarp_cq *cq)
-{
-	kwarp_coalesce_fini_cq(cq);
 }
 
 static void start_tx(struct kwarp_engine *e, const struct kwarp_stream_params *p)

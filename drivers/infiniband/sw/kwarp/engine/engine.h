@@ -13,6 +13,8 @@
 #include <linux/tcp.h>
 
 #include "params.h"
+#include "tx/coalesce.h"
+#include "tx/pages.h"
 #include "types.h"
 
 /**
@@ -66,12 +68,6 @@ struct kwarp_engine_info {
 	struct sockaddr_storage remote;
 	struct tcp_info tcp;
 };
-
-int kwarp_engine_init_module(void);
-void kwarp_engine_exit_module(void);
-
-void kwarp_engine_init_cq(struct kwarp_cq *cq, struct kwarp_timers *user);
-void kwarp_engine_fini_cq(struct kwarp_cq *cq);
 
 void kwarp_engine_init(struct kwarp_engine *e, const struct kwarp_engine_ops *ops);
 void kwarp_engine_wire(struct kwarp_engine *e, const struct kwarp_engine_parts *parts);

@@ -98,7 +98,7 @@ int coalesce_test_init(struct kunit *test)
 	t->rcq = test_cq_new(test, 64);
 	t->hold = &t->scq->cq.coalesce;
 	t->scq->cq.ibcq.device = &kdev->ibdev;
-	kwarp_coalesce_init_cq(&t->scq->cq, &t->user);
+	kwarp_engine_init_cq(&t->scq->cq, &t->user);
 	/* Most tests are about a CQ for which enough was sent, so that streams are held. */
 	t->hold->obey = 0;
 	kdev->knobs.coalesce_us = TEST_US;
@@ -119,7 +119,7 @@ void coalesce_test_exit(struct kunit *test)
 	for (i = 0; i < STREAMS; i++)
 		kwarp_coalesce_stop(&t->s[i].e);
 	KUNIT_EXPECT_TRUE(test, list_empty(&t->hold->streams));
-	kwarp_coalesce_fini_cq(&t->scq->cq);
+	kwarp_engine_fini_cq(&t->scq->cq);
 	KUNIT_EXPECT_EQ(test, atomic_read(&t->s[0].e.kdev->timers.holds), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&t->user.holds), 0);
 }

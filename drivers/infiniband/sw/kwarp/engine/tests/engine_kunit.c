@@ -14,8 +14,8 @@
 #include "../fail.h"
 #include "../tcp.h"
 #include "../tx/coalesce.h"
-#include "../tx/tx.h"
 #include "../tx/run.h"
+#include "../tx/tx.h"
 
 #include "../../queue/tests/fixture.h"
 

@@ -56,13 +56,13 @@ static int pages_test_init(struct kunit *test)
 	order = LARGE_ORDER;
 	frag.page = NULL;
 	cache()->hand = 0;
-	return kwarp_pages_init();
+	return kwarp_engine_init_module();
 }
 
 static void pages_test_exit(struct kunit *test)
 {
 	kwarp_pages_put(&frag);
-	kwarp_pages_exit();
+	kwarp_engine_exit_module();
 	KUNIT_EXPECT_EQ(test, cache()->n, 0);
 }
 

@@ -372,7 +372,12 @@ void kwarp_coalesce_reset(struct kwarp_engine *e)
 
 /* ---------------------------------------------------------------------- the CQ */
 
-void kwarp_coalesce_init_cq(struct kwarp_cq *cq, struct kwarp_timers *user)
+/**
+ * kwarp_engine_init_cq - initialize what the engines keep in a CQ
+ * @cq: CQ
+ * @user: timers of the program that has the CQ; NULL: a kernel consumer has it
+ */
+void kwarp_engine_init_cq(struct kwarp_cq *cq, struct kwarp_timers *user)
 {
 	struct kwarp_cq_coalesce *h = &cq->coalesce;
 
@@ -383,7 +388,13 @@ void kwarp_coalesce_init_cq(struct kwarp_cq *cq, struct kwarp_timers *user)
 	hrtimer_setup(&h->timer, hold_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_SOFT);
 }
 
-void kwarp_coalesce_fini_cq(struct kwarp_cq *cq)
+/**
+ * kwarp_engine_fini_cq - undo kwarp_engine_init_cq()
+ * @cq: CQ that no queue pair uses any more
+ *
+ * Context: process; waits for the timer.
+ */
+void kwarp_engine_fini_cq(struct kwarp_cq *cq)
 {
 	struct kwarp_cq_coalesce *h = &cq->coalesce;
 

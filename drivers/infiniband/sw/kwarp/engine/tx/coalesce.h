@@ -53,8 +53,8 @@
 /* Of each tick, all looks of a processor together take so much at most before they become rare. */
 #define KWARP_COALESCE_SHARE_NS	(TICK_NSEC / 8)
 
-void kwarp_coalesce_init_cq(struct kwarp_cq *cq, struct kwarp_timers *user);
-void kwarp_coalesce_fini_cq(struct kwarp_cq *cq);
+void kwarp_engine_init_cq(struct kwarp_cq *cq, struct kwarp_timers *user);
+void kwarp_engine_fini_cq(struct kwarp_cq *cq);
 void kwarp_coalesce_reset(struct kwarp_engine *e);
 void kwarp_coalesce_rung(struct kwarp_engine *e);
 void kwarp_coalesce_returns(struct kwarp_engine *e);

@@ -146,7 +146,7 @@ static unsigned long scan_pages(struct shrinker *s, struct shrink_control *sc)
 	return drop_pages(sc->nr_to_scan);
 }
 
-int kwarp_pages_init(void)
+int kwarp_engine_init_module(void)
 {
 	int cpu;
 
@@ -163,7 +163,7 @@ int kwarp_pages_init(void)
 }
 
 /* There are no streams any more. */
-void kwarp_pages_exit(void)
+void kwarp_engine_exit_module(void)
 {
 	shrinker_free(shrinker);
 	cancel_delayed_work_sync(&drop_work);

@@ -18,8 +18,8 @@
 #include <linux/mm_types.h>
 #include <linux/types.h>
 
-int kwarp_pages_init(void);
-void kwarp_pages_exit(void);
+int kwarp_engine_init_module(void);
+void kwarp_engine_exit_module(void);
 bool kwarp_pages_refill(struct page_frag *frag, bool large, gfp_t gfp);
 void kwarp_pages_put(struct page_frag *frag);
 
