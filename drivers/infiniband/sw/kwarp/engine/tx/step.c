@@ -12,16 +12,6 @@
 #include "../fail.h"
 #include "../tcp.h"
 
-static void report_idle(struct kwarp_engine *e)
-{
-	if (e->tx.term_done) {
-		e->ops->event(e, KWARP_QPE_TERM_SENT);
-		return;
-	}
-	if (kwarp_tx_drained(e))
-		e->ops->event(e, KWARP_QPE_DRAINED);
-}
-
 static bool lost_completion(const struct kwarp_engine *e)
 {
 	return READ_ONCE(e->sq->cq->overflow) && !test_bit(KWARP_E_FAILED, &e->flags);
@@ -200,6 +190,9 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 	/* A fault has stalled the message, and ended before is_stalled() looked. */
 	if (unlikely(tx->msg.kind))
 		return KWARP_TX_MORE;
-	report_idle(e);
+	if (tx->term_done)
+		e->ops->event(e, KWARP_QPE_TERM_SENT);
+	else if (kwarp_tx_drained(e))
+		e->ops->event(e, KWARP_QPE_DRAINED);
 	return KWARP_TX_IDLE;
 }
