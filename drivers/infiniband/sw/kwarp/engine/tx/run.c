@@ -200,11 +200,10 @@ static void tx_wait_for_memory(struct kwarp_engine *e)
 {
 	WRITE_ONCE(e->tx.backs_off, true);
 	/* The work item may sleep, so it can retry at once: the allocation itself waits. */
-	if (e->tx.in_socket) {
+	if (e->tx.in_socket)
 		tx_hand_over(e);
-		return;
-	}
-	tx_leave_queued(e, 1);
+	else
+		tx_leave_queued(e, 1);
 }
 
 static void tx_wait_for_fault(struct kwarp_engine *e)
