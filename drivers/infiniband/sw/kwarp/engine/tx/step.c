@@ -119,15 +119,6 @@ static bool sends_long(const struct kwarp_engine *e)
 	       test_bit(KWARP_E_PEER_LONG, &e->flags);
 }
 
-/*
- * With CRCs the peer's TCP keeps an FPDU until it is complete. So that the window does not close
- * before that, an FPDU takes a quarter of it at most.
- */
-static u32 long_ulpdu(const struct kwarp_engine *e, u32 mulpdu)
-{
-	return clamp(kwarp_tcp_window(e->sock) / 4, mulpdu, KWARP_MPA_MAX_ULPDU);
-}
-
 static void set_lengths(struct kwarp_engine *e)
 {
 	struct kwarp_tx *tx = &e->tx;
@@ -135,8 +126,12 @@ static void set_lengths(struct kwarp_engine *e)
 
 	tx->mulpdu = kwarp_mpa_mulpdu(emss, tx->markers);
 	tx->batch.least = sends_long(e) ? tx->mulpdu : 0;
+	/*
+	 * With CRCs the peer's TCP keeps an FPDU until it is complete. So that the window does not
+	 * close before that, an FPDU takes a quarter of it at most.
+	 */
 	if (tx->batch.least)
-		tx->mulpdu = long_ulpdu(e, tx->mulpdu);
+		tx->mulpdu = clamp(kwarp_tcp_window(e->sock) / 4, tx->mulpdu, KWARP_MPA_MAX_ULPDU);
 	tx->batch.cut = tx->align ? emss : 0;
 	tx->batch.goal = kwarp_tcp_packet(e->sock, emss, KWARP_BATCH_LEN);
 }
