@@ -275,12 +275,6 @@ void kwarp_qp_forget_access(struct kwarp_qp *qp)
 	spin_unlock_irqrestore(&qp->state_lock, irqflags);
 }
 
-static void attach_attr(struct kwarp_qp *qp, const struct kwarp_stream_params *p)
-{
-	qp->attr.max_rd_atomic = min_t(u16, p->ord, U8_MAX);
-	qp->attr.max_dest_rd_atomic = min_t(u16, p->ird, U8_MAX);
-}
-
 /* The engine could not be started: undo kwarp_qp_attach(), without an upcall. */
 static void undo_attach(struct kwarp_qp *qp)
 {
@@ -321,8 +315,10 @@ int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 		goto out;
 	}
 	/* The consumer of a wired queue pair has given both itself. */
-	if (!READ_ONCE(qp->wired))
-		attach_attr(qp, params);
+	if (!READ_ONCE(qp->wired)) {
+		qp->attr.max_rd_atomic = min_t(u16, params->ord, U8_MAX);
+		qp->attr.max_dest_rd_atomic = min_t(u16, params->ird, U8_MAX);
+	}
 	/*
 	 * Let the QP's work item process octets that have come already. The caller holds the lock
 	 * of its endpoint, and there may be as many octets as TCP's receive buffer can hold.
