@@ -49,12 +49,7 @@ static const char *const unmoving[] = { "udmabuf", "system" };
 
 static bool buffer_never_moves(const struct dma_buf *buf)
 {
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(unmoving); i++)
-		if (!strcmp(buf->exp_name, unmoving[i]))
-			return true;
-	return false;
+	return match_string(unmoving, ARRAY_SIZE(unmoving), buf->exp_name) >= 0;
 }
 
 static bool begins_large_folio(struct page *page)
