@@ -182,15 +182,6 @@ static void tx_hand_over(struct kwarp_engine *e)
 	tx_leave_queued(e, tx_only_flushes(e) || tx_in_vain(e) ? 1 : 0);
 }
 
-/* Return: false if another round was asked for; then the caller is still the runner. */
-static bool tx_leave(struct kwarp_engine *e)
-{
-	if (!kwarp_run_leave(&e->tx.run))
-		return false;
-	tx_wake_claimant(e);
-	return true;
-}
-
 /*
  * No event reports that memory is available again, so retry: in the work item, after one tick if
  * memory was short in process context. A pending request for another round is dropped here: it may
@@ -257,7 +248,11 @@ static bool tx_run_round_and_leave(struct kwarp_engine *e)
 		tx_wait_for_fault(e);
 		return true;
 	default:
-		return tx_leave(e);
+		/* If another round was asked for, the caller is still the runner. */
+		if (!kwarp_run_leave(&e->tx.run))
+			return false;
+		tx_wake_claimant(e);
+		return true;
 	}
 }
 
