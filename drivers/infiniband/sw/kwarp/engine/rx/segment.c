@@ -17,11 +17,6 @@
 #include "../../trace.h"
 #include "../fail.h"
 
-static bool has_header(enum kwarp_perr err)
-{
-	return err < KWARP_PERR_MPA_LOST && err != KWARP_PERR_DDP_LOCAL;
-}
-
 static void rx_fail(struct kwarp_engine *e, enum kwarp_perr err)
 {
 	const struct kwarp_fpdu_rx *f = &e->rx.fpdu;
@@ -29,7 +24,8 @@ static void rx_fail(struct kwarp_engine *e, enum kwarp_perr err)
 
 	/* No payload of this segment is placed any more. */
 	e->rx.target = KWARP_RXT_NONE;
-	if (!has_header(err)) {
+	if (err >= KWARP_PERR_MPA_LOST || err == KWARP_PERR_DDP_LOCAL) {
+		/* The error is not one of a header. */
 		kwarp_engine_fail(e, err, NULL, 0, NULL);
 		return;
 	}
