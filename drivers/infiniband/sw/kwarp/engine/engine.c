@@ -5,7 +5,6 @@
 #include <linux/ktime.h>
 #include <net/tcp.h>
 
-#include "../kwarp.h"
 #include "fail.h"
 #include "rx/rx.h"
 #include "tcp.h"

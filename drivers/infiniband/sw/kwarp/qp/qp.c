@@ -3,7 +3,6 @@
 #include "qp.h"
 
 #include <linux/cred.h>
-#include <linux/pid.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>

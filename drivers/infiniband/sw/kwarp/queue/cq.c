@@ -10,7 +10,6 @@
 #include <linux/atomic.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
-#include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/timekeeping.h>
 #include <linux/wait_bit.h>

@@ -2,7 +2,6 @@
 /* The send queue: entries are taken, completed in order, or flushed (completed with an error). */
 #include "sq.h"
 
-#include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 

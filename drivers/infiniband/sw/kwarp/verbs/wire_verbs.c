@@ -5,7 +5,6 @@
  */
 #include "verbs.h"
 
-#include <linux/inet.h>
 #include <linux/nsproxy.h>
 #include <net/inet_ecn.h>
 #include <net/ipv6.h>

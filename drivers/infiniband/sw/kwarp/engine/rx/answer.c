@@ -5,7 +5,6 @@
  */
 #include "rx.h"
 
-#include "../../kwarp.h"
 #include "../fail.h"
 
 /* KWARP_PERR_LOCAL: a completion was lost because the CQ was full. */

@@ -3,7 +3,6 @@
 #include "rx.h"
 
 #include "../../door.h"
-#include "../../kwarp.h"
 #include "../fail.h"
 
 /*

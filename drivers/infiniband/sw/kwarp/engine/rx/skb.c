@@ -36,7 +36,6 @@
 #include <linux/skbuff.h>
 #include <net/tcp.h>
 
-#include "../../kwarp.h"
 #include "../fail.h"
 
 static void begin_pieces(struct kwarp_rx_pieces *p, struct sk_buff *skb, u32 offset, u32 len)

@@ -10,7 +10,6 @@
 #include "tx.h"
 
 #include "../../door.h"
-#include "../../kwarp.h"
 #include "../../proto/mpa_frame.h"
 #include "../fail.h"
 

@@ -11,7 +11,6 @@
 #include "tx.h"
 
 #include "../../door.h"
-#include "../../kwarp.h"
 #include "../../proto/mpa_frame.h"
 
 /*

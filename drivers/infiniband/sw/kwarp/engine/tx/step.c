@@ -6,7 +6,6 @@
 #include "tx.h"
 
 #include "../../door.h"
-#include "../../kwarp.h"
 #include "../../proto/mpa_frame.h"
 #include "../../trace.h"
 #include "../fail.h"
