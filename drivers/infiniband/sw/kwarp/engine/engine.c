@@ -100,14 +100,6 @@ static void start_tx(struct kwarp_engine *e, const struct kwarp_stream_params *p
 	kwarp_coalesce_reset(e);
 }
 
-static void attach_queues(struct kwarp_engine *e, const struct kwarp_stream_params *p)
-{
-	e->oread = p->readqs->out;
-	e->iread = p->readqs->in;
-	memset(p->readqs, 0, sizeof(*p->readqs));
-	kwarp_batch_init(&e->tx.batch, e->kdev);
-}
-
 static void free_queues(struct kwarp_engine *e)
 {
 	kwarp_batch_fini(&e->tx.batch);
@@ -131,7 +123,10 @@ int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
 
 	might_sleep();
 	kwarp_tx_claim(e);
-	attach_queues(e, p);
+	e->oread = p->readqs->out;
+	e->iread = p->readqs->in;
+	memset(p->readqs, 0, sizeof(*p->readqs));
+	kwarp_batch_init(&e->tx.batch, e->kdev);
 	e->sink_rights = kwarp_sink_rights(p->strict);
 	e->began = ktime_to_ms(ktime_get_boottime());
 	e->more = (e->sq->rfc7306 ? KWARP_RDMAP_RFC7306 : 0) |
