@@ -26,14 +26,6 @@ static bool stash_pay(struct kwarp_engine *e)
 	       atomic_add_unless(&e->kdev->stashes_unpaid, 1, KWARP_MAX_UNPAID_STASHES);
 }
 
-static void stash_pay_back(struct kwarp_engine *e)
-{
-	if (e->rx.stash.charged)
-		kwarp_tcp_uncharge(e->sock, e->rx.stash.size);
-	else
-		atomic_dec(&e->kdev->stashes_unpaid);
-}
-
 /*
  * Allocate the stash, which may have a little more than 64 KiB. __vmalloc() uses single pages for
  * it; kmalloc() would need a contiguous block of up to 128 KiB.
@@ -82,7 +74,10 @@ void kwarp_rx_free_stash(struct kwarp_engine *e)
 	if (!s->buf || s->use)
 		return;
 	vfree(s->buf);
-	stash_pay_back(e);
+	if (s->charged)
+		kwarp_tcp_uncharge(e->sock, s->size);
+	else
+		atomic_dec(&e->kdev->stashes_unpaid);
 	*s = (struct kwarp_rx_stash) { };
 	atomic_dec(&e->kdev->stashes_now);
 }
