@@ -31,11 +31,6 @@ unsigned long kwarp_cq_begin(struct kwarp_cq *cq)
 	return irqflags;
 }
 
-static u16 entry_phase(const struct kwarp_ring *ring, u32 index)
-{
-	return index & kwarp_ring_size(ring) ? KWARP_CQE_ODD : KWARP_CQE_EVEN;
-}
-
 static void write_entry(const struct kwarp_ring *ring, u32 index, const struct kwarp_cqe *cqe,
 			u64 timestamp)
 {
@@ -44,8 +39,9 @@ static void write_entry(const struct kwarp_ring *ring, u32 index, const struct k
 
 	memcpy(slot, cqe, offsetof(struct kwarp_cqe, flags));
 	slot->timestamp = timestamp;
+	flags |= index & kwarp_ring_size(ring) ? KWARP_CQE_ODD : KWARP_CQE_EVEN;
 	/* Pairs with the program's acquire load of the flags, after which it reads the entry. */
-	smp_store_release(&slot->flags, flags | entry_phase(ring, index));
+	smp_store_release(&slot->flags, flags);
 }
 
 /*
