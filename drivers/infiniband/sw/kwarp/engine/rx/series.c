@@ -16,7 +16,6 @@
 #include "rx.h"
 
 #include "../../door.h"
-#include "../../kwarp.h"
 #include "../../proto/fpdu_rx.h"
 
 static u64 message_room(struct kwarp_engine *e)
