@@ -25,7 +25,6 @@ static void two_streams(struct rp *r);
 const struct rp_case rp_cases_atomic[] = {
 	{
 		.name = "atomic-add", .ids = "7306-5.1.1-1 7306-5.1.1-6 7306-5.1.1-7 7306-5.1.1-8 7306-5-3 7306-5-5 7306-5.2-2 7306-5.2.1-3 7306-5.2.1-10 7306-5.2.1-16 7306-5.2.2-1 7306-5.2.2-2 7306-5.2.2-3 7306-4.1-1 7306-4.1-2 7306-4.1-3 7306-4.1-5 7306-4.1-7 7306-4.2-1 7306-1.1-1 7306-D-1",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
 			{ RP_SEG, ADD(5), .at = KWT_RW, .off = RW_OFF, .hit = true, .word = 46 },
@@ -35,7 +34,6 @@ const struct rp_case rp_cases_atomic[] = {
 	},
 	{
 		.name = "atomic-swap", .ids = "7306-5.1.2-1 7306-5.1.2-3 7306-5-3 7306-5.2.1-3 7306-1.1-1",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
 			{ RP_SEG, SWAP(41, 5), .at = KWT_RW, .off = RW_OFF, .hit = true,
@@ -46,7 +44,6 @@ const struct rp_case rp_cases_atomic[] = {
 	},
 	{
 		.name = "atomic-swap-differs", .ids = "7306-5.1.2-1 7306-5.1.2-3",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
 			{ RP_SEG, SWAP(42, 5), .at = KWT_RW, .off = RW_OFF },
@@ -55,7 +52,6 @@ const struct rp_case rp_cases_atomic[] = {
 	},
 	{
 		.name = "atomic-add-nothing", .ids = "7306-1.1-5",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
 			{ RP_SEG, ADD(0), .at = KWT_RW, .off = RW_OFF },
@@ -64,19 +60,18 @@ const struct rp_case rp_cases_atomic[] = {
 	},
 	{
 		.name = "atomic-add-vectors", .ids = "7306-5.1.1-1 7306-5.1.1-6 7306-5.1.1-8",
-		.role = RP_BOTH, .run = add_vectors,
+		.run = add_vectors,
 	},
 	{
 		.name = "atomic-swap-vectors", .ids = "7306-5.1.2-1 7306-5.1.2-2 7306-5.1.2-3",
-		.role = RP_BOTH, .run = swap_vectors,
+		.run = swap_vectors,
 	},
 	{
 		.name = "atomic-random-vectors", .ids = "7306-5.1.1-1 7306-5.1.2-1 7306-5.1.2-2",
-		.role = RP_BOTH, .plain = true, .run = random_vectors,
+		.plain = true, .run = random_vectors,
 	},
 	{
 		.name = "atomic-ends", .ids = "7306-5.2.1-5",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
 			{ RP_PUT, .at = KWT_RW, .off = RW_LAST, .word = 7 },
@@ -92,7 +87,6 @@ const struct rp_case rp_cases_atomic[] = {
 	},
 	{
 		.name = "atomic-iova", .ids = "7306-5.2.1-5 7306-5.2.1-6",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_PUT, .at = KWT_IOVA, .off = IOVA_OFF, .word = 41 },
 			{ RP_SEG, ADD(1), .at = KWT_IOVA, .off = IOVA_OFF, .hit = true,
@@ -102,7 +96,6 @@ const struct rp_case rp_cases_atomic[] = {
 	},
 	{
 		.name = "atomic-reserved-bits", .ids = "7306-5.2.1-2 7306-4.1-7",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
 			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .hit = true, .word = 42,
@@ -112,7 +105,6 @@ const struct rp_case rp_cases_atomic[] = {
 	},
 	{
 		.name = "atomic-junk-stag", .ids = "7306-4.1-4",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
 			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .hit = true, .word = 42,
@@ -125,7 +117,6 @@ const struct rp_case rp_cases_atomic[] = {
 	},
 	{
 		.name = "atomic-add-junk-compare", .ids = "7306-5.2.1-7",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
 			{ RP_SEG, .op = KWRAW_ATOMIC_REQ, .data = 1, .compare = 99,
@@ -136,7 +127,6 @@ const struct rp_case rp_cases_atomic[] = {
 	},
 	{
 		.name = "atomic-ids", .ids = "7306-5.2.1-4 7306-5.2.2-1",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
 			{ RP_SEG, ADD(0), .at = KWT_RW, .off = RW_OFF, .id_x = RP_ATOMIC_ID },
@@ -149,19 +139,17 @@ const struct rp_case rp_cases_atomic[] = {
 	},
 	{
 		.name = "atomic-takes-no-receive", .ids = "7306-5.2.1-11",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
 			{ RP_SEG, ADD(0), .at = KWT_RW, .off = RW_OFF },
 			{ RP_GET, RESP, .word = 41 },
 			{ RP_NO_WC },
-			{ RP_SEG, .op = KWRAW_SEND, .len = 5, .hit = true },
-			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 5 },
+			{ RP_SEND, .len = 5 },
 		},
 	},
 	{
 		.name = "atomic-no-receives", .ids = "7306-5.2.1-9 7306-5.2.1-10",
-		.role = RP_BOTH, .no_recvs = true,
+		.no_recvs = true,
 		.steps = {
 			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
 			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .hit = true, .word = 42 },
@@ -170,7 +158,6 @@ const struct rp_case rp_cases_atomic[] = {
 	},
 	{
 		.name = "atomic-all-at-once", .ids = "7306-5.2.1-15 7306-5.4-9 7306-5.4-10 7306-5.2.2-8 7306-7-6 7306-5.2.2-4",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
 			{ RP_SEG, SWAP(41, 42), .at = KWT_RW, .off = RW_OFF, .hit = true,
@@ -189,7 +176,6 @@ const struct rp_case rp_cases_atomic[] = {
 	},
 	{
 		.name = "atomic-and-reads", .ids = "7306-7-5 7306-7-9 7306-5.2.2-4 7306-5.2-1 7306-5.4-9",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
 			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 500, .hold = true },
@@ -205,7 +191,6 @@ const struct rp_case rp_cases_atomic[] = {
 	},
 	{
 		.name = "atomic-after-write", .ids = "7306-7-8 7306-5.4-4 7306-5.4-6",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .off = RW_OFF, .len = 8,
 			  .hit = true, .hold = true },
@@ -215,7 +200,6 @@ const struct rp_case rp_cases_atomic[] = {
 	},
 	{
 		.name = "atomic-after-send", .ids = "7306-7-7 7306-5.4-6",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
 			{ RP_SEG, .op = KWRAW_SEND, .len = 50, .hit = true, .hold = true },
@@ -226,7 +210,6 @@ const struct rp_case rp_cases_atomic[] = {
 	},
 	{
 		.name = "atomic-after-imm", .ids = "7306-7-3",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
 			{ RP_SEG, .op = KWRAW_IMM, .hold = true },
@@ -237,7 +220,6 @@ const struct rp_case rp_cases_atomic[] = {
 	},
 	{
 		.name = "atomic-then-others", .ids = "7306-7-4 7306-5.4-5 7306-5.4-7",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
 			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .hit = true, .word = 42,
@@ -253,11 +235,10 @@ const struct rp_case rp_cases_atomic[] = {
 	},
 	{
 		.name = "atomic-two-streams", .ids = "7306-5-1 7306-5.3-1 7306-5.4-2",
-		.role = RP_BOTH, .plain = true, .recvs = { 512, 512 }, .run = two_streams,
+		.plain = true, .recvs = { 512, 512 }, .run = two_streams,
 	},
 	{
 		.name = "atomic-window", .ids = "7306-8.2-6 7306-5.2.1-5",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE },
 			{ RP_BIND, .flags = IBV_ACCESS_REMOTE_ATOMIC },
@@ -270,7 +251,7 @@ const struct rp_case rp_cases_atomic[] = {
 	},
 	{
 		.name = "atomic-window-zero-based", .ids = "7306-5.2.1-6",
-		.role = RP_BOTH, .first = rp_zero_window,
+		.first = rp_zero_window,
 		.steps = {
 			{ RP_PUT, .at = KWT_WIN, .off = WIN_OFF, .word = 41 },
 			{ RP_SEG, ADD(1), .at = KWT_WIN, .off = WIN_OFF, .hit = true,

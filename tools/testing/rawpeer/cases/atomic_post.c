@@ -19,7 +19,7 @@ static const struct rp_step adding[] = {
 const struct rp_case rp_cases_atomic_post[] = {
 	{
 		.name = "atomic-post-add", .ids = "7306-5.2.1-1 7306-5.2.1-7 7306-5.2.1-8 7306-5.2.1-13 7306-5.2-1 7306-4.1-1 7306-4.1-2 7306-4.1-3 7306-4.1-5 7306-4.1-7 7306-4.2-1 7306-5.1.1-7 7306-5.2.2-6 7306-5.4-8 7306-D-1",
-		.role = RP_BOTH, .first = adding,
+		.first = adding,
 		.steps = {
 			{ RP_NO_WC },
 			{ RP_SEG, RESP, .word = 0x1122334455667788, .hit = true },
@@ -28,7 +28,6 @@ const struct rp_case rp_cases_atomic_post[] = {
 	},
 	{
 		.name = "atomic-post-swap", .ids = "7306-5.2.1-1 7306-5.2.2-6 7306-5.4-8 7306-5.4-1",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE },
 			{ RP_POST, POST_SWAP(41, 0xfedcba9876543210), .at = KWT_SINK,
@@ -42,7 +41,6 @@ const struct rp_case rp_cases_atomic_post[] = {
 	},
 	{
 		.name = "atomic-post-all", .ids = "7306-5.2.2-5 7306-5-6 7306-5.2.1-14 7306-5.4-8",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE },
 			{ RP_POST, POST_ADD(1), .at = KWT_SINK, .off = 0 },
@@ -65,7 +63,6 @@ const struct rp_case rp_cases_atomic_post[] = {
 	},
 	{
 		.name = "atomic-post-with-reads", .ids = "7306-5.2-1 7306-5.2.1-14 7306-5.2-3",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE },
 			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
@@ -89,7 +86,7 @@ const struct rp_case rp_cases_atomic_post[] = {
 	},
 	{
 		.name = "atomic-post-ord", .ids = "7306-5.2-3",
-		.role = RP_BOTH, .ord = 1, .first = adding,
+		.ord = 1, .first = adding,
 		.steps = {
 			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 50 },
 			{ RP_QUIET },
@@ -107,7 +104,7 @@ const struct rp_case rp_cases_atomic_post[] = {
 	},
 	{
 		.name = "atomic-post-fence", .ids = "7306-5.4-1",
-		.role = RP_BOTH, .first = adding,
+		.first = adding,
 		.steps = {
 			{ RP_POST, .verb = IBV_WR_SEND, .at = KWT_SRC, .len = 32,
 			  .flags = IBV_SEND_FENCE },
@@ -120,7 +117,7 @@ const struct rp_case rp_cases_atomic_post[] = {
 	},
 	{
 		.name = "atomic-post-then-others", .ids = "7306-5.4-8 7306-7-4",
-		.role = RP_BOTH, .first = adding,
+		.first = adding,
 		.steps = {
 			{ RP_POST, .verb = IBV_WR_SEND, .at = KWT_SRC, .len = 32 },
 			{ RP_POST, .verb = IBV_WR_RDMA_WRITE_WITH_IMM, .at = KWT_SRC, .len = 9 },
@@ -136,7 +133,7 @@ const struct rp_case rp_cases_atomic_post[] = {
 	},
 	{
 		.name = "atomic-post-without-place", .ids = "7306-5.2-3 7306-8.1-1",
-		.role = RP_BOTH, .no_place = true,
+		.no_place = true,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE },
 			{ RP_POST, POST_ADD(1), .at = KWT_SINK },
@@ -147,7 +144,6 @@ const struct rp_case rp_cases_atomic_post[] = {
 	},
 	{
 		.name = "atomic-post-foreign-memory", .ids = "7306-D-7 7306-8.1-1",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE },
 			{ RP_POST, POST_ADD(1), .at = KWT_PD },
@@ -158,7 +154,6 @@ const struct rp_case rp_cases_atomic_post[] = {
 	},
 	{
 		.name = "atomic-post-no-write", .ids = "7306-D-7 7306-8.1-1",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE },
 			{ RP_POST, POST_ADD(1), .at = KWT_RO },
@@ -169,7 +164,7 @@ const struct rp_case rp_cases_atomic_post[] = {
 	},
 	{
 		.name = "atomic-response-junk", .ids = "7306-4.1-4 7306-4.1-7",
-		.role = RP_BOTH, .first = adding,
+		.first = adding,
 		.steps = {
 			{ RP_SEG, RESP, .word = 7, .hit = true, .inv = KWT_RW, .rsvd = 0xf,
 			  .rdmap_rsvd = 3 },
@@ -178,69 +173,50 @@ const struct rp_case rp_cases_atomic_post[] = {
 	},
 	{
 		.name = "atomic-response-id", .ids = "7306-5.2.2-7",
-		.role = RP_BOTH, .first = adding,
-		.steps = {
-			{ RP_SEG, RESP, .id_x = 1 },
-			{ RP_TERM, .err = 0x0207, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		.first = adding,
+		RP_ONE_REFUSED(0x0207, RP_DDP, RESP, .id_x = 1),
 	},
 	{
 		.name = "atomic-response-lengths", .ids = "7306-5.2.2-7 7306-4.1-6",
-		.role = RP_BOTH, .run = wrong_lengths,
+		.run = wrong_lengths,
 	},
 	{
 		.name = "atomic-response-not-last", .ids = "7306-4.1-6",
-		.role = RP_BOTH, .first = adding,
-		.steps = {
-			{ RP_SEG, RESP, .more = true },
-			{ RP_TERM, .err = 0x0207, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		.first = adding,
+		RP_ONE_REFUSED(0x0207, RP_DDP, RESP, .more = true),
 	},
 	{
 		.name = "atomic-response-unsolicited", .ids = "7306-5.2.2-7",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, RESP },
-			{ RP_TERM, .err = 0x1202, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1202, RP_DDP, RESP),
 	},
 	{
 		.name = "atomic-response-to-read", .ids = "7306-5.2.2-7",
-		.role = RP_BOTH, .first = rp_reading,
-		.steps = {
-			{ RP_SEG, RESP },
-			{ RP_TERM, .err = 0x1202, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		.first = rp_reading,
+		RP_ONE_REFUSED(0x1202, RP_DDP, RESP),
 	},
 	{
 		.name = "atomic-response-behind-read", .ids = "7306-5.2.2-7",
-		.role = RP_BOTH, .first = rp_reading,
+		.first = rp_reading,
 		.steps = {
 			{ RP_POST, POST_ADD(1), .at = KWT_SINK, .off = 200 },
 			{ RP_GET, ADD(1), .at = KWT_SINK, .off = 200 },
 			{ RP_SEG, RESP },
-			{ RP_TERM, .err = 0x1202, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x1202, .headers = RP_DDP },
 		},
 	},
 	{
 		.name = "atomic-response-twice", .ids = "7306-5.2.2-7",
-		.role = RP_BOTH, .first = adding,
+		.first = adding,
 		.steps = {
 			{ RP_SEG, RESP, .word = 7, .hit = true, .hold = true },
 			{ RP_SEG, RESP, .word = 8 },
 			{ RP_WC, .wr = 100, .wc = IBV_WC_FETCH_ADD },
-			{ RP_TERM, .err = 0x1202, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x1202, .headers = RP_DDP },
 		},
 	},
 	{
 		.name = "atomic-response-sink-deregistered", .ids = "7306-5.2.2-7 7306-D-7",
-		.role = RP_BOTH, .first = adding,
+		.first = adding,
 		.steps = {
 			{ RP_DEREG, .at = KWT_SINK },
 			{ RP_SEG, RESP },
@@ -251,88 +227,53 @@ const struct rp_case rp_cases_atomic_post[] = {
 	},
 	{
 		.name = "atomic-response-of-read", .ids = "7306-5.2.2-7",
-		.role = RP_BOTH, .first = adding,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_RESP, .at = KWT_SINK, .off = 40, .len = 8 },
-			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		.first = adding,
+		RP_ONE_REFUSED(0x0206, RP_DDP, .op = KWRAW_READ_RESP, .at = KWT_SINK, .off = 40,
+			       .len = 8),
 	},
 	{
 		.name = "atomic-response-msn-skipped", .ids = "7306-5.2.2-7 7306-8.2-1",
-		.role = RP_BOTH, .first = adding,
-		.steps = {
-			{ RP_SEG, RESP, .msn_d = 1 },
-			{ RP_TERM, .err = 0x1203, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		.first = adding,
+		RP_ONE_REFUSED(0x1203, RP_DDP, RESP, .msn_d = 1),
 	},
 	{
 		.name = "atomic-response-msn-zero", .ids = "7306-5.2.2-7 7306-8.2-1",
-		.role = RP_BOTH, .first = adding,
-		.steps = {
-			{ RP_SEG, RESP, .msn_d = -1 },
-			{ RP_TERM, .err = 0x1203, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		.first = adding,
+		RP_ONE_REFUSED(0x1203, RP_DDP, RESP, .msn_d = -1),
 	},
 	{
 		.name = "atomic-response-mo", .ids = "7306-8.2-1",
-		.role = RP_BOTH, .first = adding,
-		.steps = {
-			{ RP_SEG, RESP, .mo_d = 4 },
-			{ RP_TERM, .err = 0x1204, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		.first = adding,
+		RP_ONE_REFUSED(0x1204, RP_DDP, RESP, .mo_d = 4),
 	},
 	{
 		.name = "atomic-response-tagged", .ids = "7306-4.1-5",
-		.role = RP_BOTH, .first = adding,
-		.steps = {
-			{ RP_SEG, RESP, .t_x = true, .at = KWT_SINK },
-			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		.first = adding,
+		RP_ONE_REFUSED(0x0206, RP_DDP, RESP, .t_x = true, .at = KWT_SINK),
 	},
 	{
 		.name = "atomic-response-on-queue-0", .ids = "7306-4.1-5",
-		.role = RP_BOTH, .first = adding,
-		.steps = {
-			{ RP_SEG, RESP, .qn_x = 3 },
-			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		.first = adding,
+		RP_ONE_REFUSED(0x0206, RP_DDP, RESP, .qn_x = 3),
 	},
 	{
 		.name = "atomic-response-on-queue-1", .ids = "7306-4.1-5",
-		.role = RP_BOTH, .first = adding,
-		.steps = {
-			{ RP_SEG, RESP, .qn_x = 2 },
-			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		.first = adding,
+		RP_ONE_REFUSED(0x0206, RP_DDP, RESP, .qn_x = 2),
 	},
 	{
 		.name = "atomic-response-ddp-version", .ids = "7306-8.2-1",
-		.role = RP_BOTH, .first = adding,
-		.steps = {
-			{ RP_SEG, RESP, .dv_x = 1 },
-			{ RP_TERM, .err = 0x1206, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		.first = adding,
+		RP_ONE_REFUSED(0x1206, RP_DDP, RESP, .dv_x = 1),
 	},
 	{
 		.name = "atomic-response-rdmap-version", .ids = "7306-8.2-3",
-		.role = RP_BOTH, .first = adding,
-		.steps = {
-			{ RP_SEG, RESP, .rv_x = 1 },
-			{ RP_TERM, .err = 0x0205, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		.first = adding,
+		RP_ONE_REFUSED(0x0205, RP_DDP, RESP, .rv_x = 1),
 	},
 	{
 		.name = "atomic-refused-access", .ids = "7306-8.1-2",
-		.role = RP_BOTH, .first = adding,
+		.first = adding,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_TERMINATE, .err = 0x0102, .headers = RP_DDP,
 			  .about = KWRAW_ATOMIC_REQ, .about_msn = 1 },
@@ -343,7 +284,7 @@ const struct rp_case rp_cases_atomic_post[] = {
 	},
 	{
 		.name = "atomic-refused-operation", .ids = "7306-8.1-2 7306-1.1-4",
-		.role = RP_BOTH, .first = adding,
+		.first = adding,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_TERMINATE, .err = 0x0207, .headers = RP_DDP,
 			  .about = KWRAW_ATOMIC_REQ, .about_msn = 1 },
@@ -354,7 +295,7 @@ const struct rp_case rp_cases_atomic_post[] = {
 	},
 	{
 		.name = "atomic-refused-second", .ids = "7306-8.1-2",
-		.role = RP_BOTH, .first = adding,
+		.first = adding,
 		.steps = {
 			{ RP_POST, POST_SWAP(1, 2), .at = KWT_SINK, .off = 80 },
 			{ RP_GET, SWAP(1, 2), .at = KWT_SINK, .off = 80 },
@@ -368,7 +309,7 @@ const struct rp_case rp_cases_atomic_post[] = {
 	},
 	{
 		.name = "atomic-refused-unknown", .ids = "7306-8.1-2",
-		.role = RP_BOTH, .first = adding,
+		.first = adding,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_TERMINATE, .err = 0x0101, .headers = RP_DDP,
 			  .about = KWRAW_ATOMIC_REQ, .about_msn = 7 },
@@ -379,7 +320,7 @@ const struct rp_case rp_cases_atomic_post[] = {
 	},
 	{
 		.name = "read-refused-by-msn", .ids = "7306-8.1-2",
-		.role = RP_BOTH, .first = rp_reading,
+		.first = rp_reading,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_TERMINATE, .err = 0x0101, .headers = RP_DDP,
 			  .about = KWRAW_READ_REQ, .about_msn = 1 },
@@ -397,8 +338,7 @@ static void wrong_lengths(struct rp *r)
 	static const int cuts[] = { 12, 8, 4, 1, -1, -4, -8, -500 };
 	struct rp_step steps[] = {
 		{ RP_SEG, RESP },
-		{ RP_TERM, .err = 0x0207, .headers = RP_DDP },
-		{ RP_END, .end = RP_BY_FIN },
+		{ RP_REFUSED, .err = 0x0207, .headers = RP_DDP },
 		{ .what = RP_DONE },
 	};
 	size_t i;

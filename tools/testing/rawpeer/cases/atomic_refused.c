@@ -18,413 +18,229 @@ static void too_many(struct rp *r);
 const struct rp_case rp_cases_atomic_refused[] = {
 	{
 		.name = "atomic-too-many", .ids = "7306-5.2.1-9 7306-5.2-3",
-		.role = RP_BOTH, .ird = 4, .run = too_many,
+		.ird = 4, .run = too_many,
 	},
 	{
 		.name = "atomic-misaligned", .ids = "7306-5.1.1-2 7306-5.1.1-3 7306-5.1.1-4 7306-5.1.1-5 7306-5.1.2-4 7306-5.1.2-5 7306-5.1.2-6 7306-5.1.2-7 7306-5.1.2-8 7306-8.2-4 7306-8.2-5 7306-8.1-2",
-		.role = RP_BOTH, .run = misaligned,
+		.run = misaligned,
 	},
 	{
 		.name = "atomic-misaligned-iova", .ids = "7306-5.2.1-6 7306-8.2-4",
-		.role = RP_BOTH, .run = misaligned_iova,
+		.run = misaligned_iova,
 	},
 	{
 		.name = "atomic-codes", .ids = "7306-5.2.1-12 7306-10.1-1",
-		.role = RP_BOTH, .run = unknown_codes,
+		.run = unknown_codes,
 	},
 	{
 		.name = "atomic-lengths", .ids = "7306-4.1-6 7306-4.2-1 7306-8.1-2",
-		.role = RP_BOTH, .run = wrong_lengths,
+		.run = wrong_lengths,
 	},
 	{
 		.name = "atomic-not-last", .ids = "7306-4.1-6",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .more = true },
-			{ RP_TERM, .err = 0x0207, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0207, RP_DDP, ADD(1), .at = KWT_RW, .off = RW_OFF, .more = true),
 	},
 	{
 		.name = "atomic-msn-skipped", .ids = "7306-8.2-1",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .msn_d = 1 },
-			{ RP_TERM, .err = 0x1203, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1203, RP_DDP, ADD(1), .at = KWT_RW, .off = RW_OFF, .msn_d = 1),
 	},
 	{
 		.name = "atomic-msn-of-read", .ids = "7306-5.2-1 7306-8.2-1",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 8 },
 			{ RP_GET, .op = KWRAW_READ_RESP, .at = KWT_RO, .len = 8 },
 			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .msn_d = -1 },
-			{ RP_TERM, .err = 0x1203, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x1203, .headers = RP_DDP },
 		},
 	},
 	{
 		.name = "atomic-mo", .ids = "7306-8.2-1",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .mo_d = 8 },
-			{ RP_TERM, .err = 0x1204, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1204, RP_DDP, ADD(1), .at = KWT_RW, .off = RW_OFF, .mo_d = 8),
 	},
 	{
 		.name = "atomic-ddp-version", .ids = "7306-8.2-1",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .dv_x = 1 },
-			{ RP_TERM, .err = 0x1206, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1206, RP_DDP, ADD(1), .at = KWT_RW, .off = RW_OFF, .dv_x = 1),
 	},
 	{
 		.name = "atomic-rdmap-version", .ids = "7306-8.2-3",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .rv_x = 1 },
-			{ RP_TERM, .err = 0x0205, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0205, RP_DDP, ADD(1), .at = KWT_RW, .off = RW_OFF, .rv_x = 1),
 	},
 	{
 		.name = "atomic-tagged", .ids = "7306-4.1-5 7306-5.2.1-8",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .t_x = true },
-			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0206, RP_DDP, ADD(1), .at = KWT_RW, .off = RW_OFF, .t_x = true),
 	},
 	{
 		.name = "atomic-on-queue-0", .ids = "7306-4.1-5 7306-5.2.1-13",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .qn_x = 1 },
-			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0206, RP_DDP, ADD(1), .at = KWT_RW, .off = RW_OFF, .qn_x = 1),
 	},
 	{
 		.name = "atomic-on-queue-2", .ids = "7306-4.1-5 7306-5.2.1-13",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .qn_x = 3 },
-			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0206, RP_DDP, ADD(1), .at = KWT_RW, .off = RW_OFF, .qn_x = 3),
 	},
 	{
 		.name = "atomic-on-queue-3", .ids = "7306-4.1-5 7306-5.2.1-13",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .qn_x = 2 },
-			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0206, RP_DDP, ADD(1), .at = KWT_RW, .off = RW_OFF, .qn_x = 2),
 	},
 	{
 		.name = "atomic-on-queue-5", .ids = "7306-8.2-1",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .qn_x = 4 },
-			{ RP_TERM, .err = 0x1201, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1201, RP_DDP, ADD(1), .at = KWT_RW, .off = RW_OFF, .qn_x = 4),
 	},
 	{
 		.name = "atomic-crc", .ids = "7306-8.2-1",
-		.role = RP_BOTH, .crc = true,
+		.crc = true,
 		.steps = {
 			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
 			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .bad = KWRAW_BAD_CRC },
-			{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x2002, .headers = RP_BARE },
 		},
 	},
 	{
 		.name = "atomic-stag-key", .ids = "7306-8.2-6 7306-9-1",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .stag_x = 1 },
-			{ RP_TERM, .err = 0x0100, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0100, RP_DDP, ADD(1), .at = KWT_RW, .off = RW_OFF, .stag_x = 1),
 	},
 	{
 		.name = "atomic-stag-index", .ids = "7306-8.2-6 7306-9-1",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .stag_x = 0x00010000 },
-			{ RP_TERM, .err = 0x0100, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0100, RP_DDP, ADD(1), .at = KWT_RW, .off = RW_OFF,
+			       .stag_x = 0x00010000),
 	},
 	{
 		.name = "atomic-stag-dead", .ids = "7306-8.2-6 7306-9-1",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, ADD(1), .at = KWT_DEAD, .off = 8 },
-			{ RP_TERM, .err = 0x0100, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0100, RP_DDP, ADD(1), .at = KWT_DEAD, .off = 8),
 	},
 	{
 		.name = "atomic-stag-zero", .ids = "7306-8.2-6 7306-9-1",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, ADD(1), .at = KWT_NONE, .to = 4096 },
-			{ RP_TERM, .err = 0x0100, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0100, RP_DDP, ADD(1), .at = KWT_NONE, .to = 4096),
 	},
 	{
 		.name = "atomic-stag-deregistered", .ids = "7306-8.2-6 7306-9-1",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
 			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .hit = true, .word = 42 },
 			{ RP_GET, RESP, .word = 41 },
 			{ RP_DEREG, .at = KWT_RW },
 			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF },
-			{ RP_TERM, .err = 0x0100, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x0100, .headers = RP_DDP },
 		},
 	},
 	{
 		.name = "atomic-other-pd", .ids = "7306-8.2-6 7306-9-1",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, ADD(1), .at = KWT_PD, .off = 8 },
-			{ RP_TERM, .err = 0x0103, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0103, RP_DDP, ADD(1), .at = KWT_PD, .off = 8),
 	},
 	{
 		.name = "atomic-read-only", .ids = "7306-8.2-6 7306-9-1",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, ADD(1), .at = KWT_RO, .off = ALIGNED(0x8005) },
-			{ RP_TERM, .err = 0x0102, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0102, RP_DDP, ADD(1), .at = KWT_RO, .off = ALIGNED(0x8005)),
 	},
 	{
 		.name = "atomic-write-only", .ids = "7306-8.2-6 7306-9-1",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, ADD(1), .at = KWT_WO, .off = ALIGNED(0xa011) },
-			{ RP_TERM, .err = 0x0102, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0102, RP_DDP, ADD(1), .at = KWT_WO, .off = ALIGNED(0xa011)),
 	},
 	{
 		.name = "atomic-local-only", .ids = "7306-8.2-6 7306-9-1",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, ADD(1), .at = KWT_LO, .off = 8 },
-			{ RP_TERM, .err = 0x0102, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0102, RP_DDP, ADD(1), .at = KWT_LO, .off = 8),
 	},
 	{
 		.name = "atomic-no-right", .ids = "7306-8.2-6 7306-9-1",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, SWAP(1, 2), .at = KWT_SINK, .off = ALIGNED(0x11003) },
-			{ RP_TERM, .err = 0x0102, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0102, RP_DDP, SWAP(1, 2), .at = KWT_SINK, .off = ALIGNED(0x11003)),
 	},
 	{
 		.name = "atomic-without-rights", .ids = "7306-8.2-6 7306-9-1",
-		.role = RP_BOTH, .no_rights = true,
-		.steps = {
-			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF },
-			{ RP_TERM, .err = 0x0102, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		.no_rights = true,
+		RP_ONE_REFUSED(0x0102, RP_DDP, ADD(1), .at = KWT_RW, .off = RW_OFF),
 	},
 	{
 		.name = "atomic-without-atomics", .ids = "7306-8.2-6 7306-9-1",
-		.role = RP_BOTH, .no_atomics = true,
+		.no_atomics = true,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 8, .hit = true },
 			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 8 },
 			{ RP_GET, .op = KWRAW_READ_RESP, .len = 8, .hit = true },
 			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF },
-			{ RP_TERM, .err = 0x0102, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x0102, .headers = RP_DDP },
 		},
 	},
 	{
 		.name = "atomic-bounds-before", .ids = "7306-8.2-6 7306-9-1",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF - 8 },
-			{ RP_TERM, .err = 0x0101, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0101, RP_DDP, ADD(1), .at = KWT_RW, .off = RW_OFF - 8),
 	},
 	{
 		.name = "atomic-bounds-across-end", .ids = "7306-8.2-6 7306-9-1",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_ACROSS },
-			{ RP_TERM, .err = 0x0101, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0101, RP_DDP, ADD(1), .at = KWT_RW, .off = RW_ACROSS),
 	},
 	{
 		.name = "atomic-bounds-behind", .ids = "7306-8.2-6 7306-9-1",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, SWAP(1, 2), .at = KWT_RW, .off = RW_ACROSS + 8 },
-			{ RP_TERM, .err = 0x0101, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0101, RP_DDP, SWAP(1, 2), .at = KWT_RW, .off = RW_ACROSS + 8),
 	},
 	{
 		.name = "atomic-bounds-one-octet", .ids = "7306-8.2-6 7306-9-1",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, ADD(1), .at = KWT_ONE },
-			{ RP_TERM, .err = 0x0101, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0101, RP_DDP, ADD(1), .at = KWT_ONE),
 	},
 	{
 		.name = "atomic-bounds-to-zero", .ids = "7306-8.2-6 7306-9-1",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, ADD(1), .at = KWT_RW, .to = 8 },
-			{ RP_TERM, .err = 0x0101, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0101, RP_DDP, ADD(1), .at = KWT_RW, .to = 8),
 	},
 	{
 		.name = "atomic-wrap", .ids = "7306-8.2-6 7306-9-1",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, ADD(1), .at = KWT_RW, .to = ~0ULL - 7 },
-			{ RP_TERM, .err = 0x0104, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0104, RP_DDP, ADD(1), .at = KWT_RW, .to = ~0ULL - 7),
 	},
 	{
 		.name = "atomic-wrap-misaligned", .ids = "7306-8.2-6 7306-9-1",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, SWAP(1, 2), .at = KWT_RW, .to = ~0ULL },
-			{ RP_TERM, .err = 0x0104, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0104, RP_DDP, SWAP(1, 2), .at = KWT_RW, .to = ~0ULL),
 	},
 	{
 		.name = "atomic-first-length", .ids = "7306-4.1-6 7306-8.1-2",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .aop = 1, .cut = 4 },
-			{ RP_TERM, .err = 0x0207, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0207, RP_DDP, ADD(1), .at = KWT_RW, .off = RW_OFF, .aop = 1,
+			       .cut = 4),
 	},
 	{
 		.name = "atomic-first-code", .ids = "7306-5.2.1-12",
-		.role = RP_BOTH, .no_rights = true,
-		.steps = {
-			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .stag_x = 1, .aop = 1 },
-			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		.no_rights = true,
+		RP_ONE_REFUSED(0x0206, RP_DDP, ADD(1), .at = KWT_RW, .off = RW_OFF, .stag_x = 1,
+			       .aop = 1),
 	},
 	{
 		.name = "atomic-first-rights", .ids = "7306-8.2-6",
-		.role = RP_BOTH, .no_atomics = true,
-		.steps = {
-			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .stag_x = 1 },
-			{ RP_TERM, .err = 0x0102, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		.no_atomics = true,
+		RP_ONE_REFUSED(0x0102, RP_DDP, ADD(1), .at = KWT_RW, .off = RW_OFF, .stag_x = 1),
 	},
 	{
 		.name = "atomic-first-pd", .ids = "7306-8.2-6",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, ADD(1), .at = KWT_PD, .off = 3001 },
-			{ RP_TERM, .err = 0x0103, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0103, RP_DDP, ADD(1), .at = KWT_PD, .off = 3001),
 	},
 	{
 		.name = "atomic-first-right", .ids = "7306-8.2-6",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, ADD(1), .at = KWT_RO, .off = 5001 },
-			{ RP_TERM, .err = 0x0102, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0102, RP_DDP, ADD(1), .at = KWT_RO, .off = 5001),
 	},
 	{
 		.name = "atomic-first-bounds", .ids = "7306-8.2-6",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, ADD(1), .at = KWT_RW, .off = 19999 },
-			{ RP_TERM, .err = 0x0101, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0101, RP_DDP, ADD(1), .at = KWT_RW, .off = 19999),
 	},
 	{
 		.name = "atomic-first-error", .ids = "7306-8.1-2 7306-8.2-5",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
 			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .aop = 1, .hold = true },
 			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF },
-			{ RP_TERM, .err = 0x0206, .headers = RP_DDP, .of = 1 },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x0206, .headers = RP_DDP, .of = 1 },
 		},
 	},
 	{
 		.name = "atomic-window-misaligned", .ids = "7306-5.2.1-6 7306-8.2-4",
-		.role = RP_BOTH, .first = rp_zero_window,
-		.steps = {
-			{ RP_SEG, ADD(1), .at = KWT_WIN, .off = 8 },
-			{ RP_TERM, .err = 0x0207, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		.first = rp_zero_window,
+		RP_ONE_REFUSED(0x0207, RP_DDP, ADD(1), .at = KWT_WIN, .off = 8),
 	},
 	{
 		.name = "atomic-window-no-right", .ids = "7306-8.2-6 7306-9-1",
-		.role = RP_BOTH, .first = rp_window,
-		.steps = {
-			{ RP_SEG, ADD(1), .at = KWT_WIN, .off = WIN_OFF },
-			{ RP_TERM, .err = 0x0102, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		.first = rp_window,
+		RP_ONE_REFUSED(0x0102, RP_DDP, ADD(1), .at = KWT_WIN, .off = WIN_OFF),
 	},
 	{
 		.name = "atomic-window-bounds", .ids = "7306-8.2-6 7306-9-1",
-		.role = RP_BOTH, .first = rp_zero_window,
-		.steps = {
-			{ RP_SEG, ADD(1), .at = KWT_WIN, .off = WIN_OFF + 19992 },
-			{ RP_TERM, .err = 0x0101, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		.first = rp_zero_window,
+		RP_ONE_REFUSED(0x0101, RP_DDP, ADD(1), .at = KWT_WIN, .off = WIN_OFF + 19992),
 	},
 	{
 		.name = "atomic-window-not-bound", .ids = "7306-8.2-6 7306-9-1",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, ADD(1), .at = KWT_WIN, .off = WIN_OFF },
-			{ RP_TERM, .err = 0x0100, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0100, RP_DDP, ADD(1), .at = KWT_WIN, .off = WIN_OFF),
 	},
 	{ .name = NULL }
 };
@@ -436,8 +252,7 @@ const struct rp_case rp_cases_atomic_refused[] = {
 static void refused(struct rp *r, const struct rp_step *ask, uint16_t err, const char *what, int n)
 {
 	const struct rp_step answer[] = {
-		{ RP_TERM, .err = err, .headers = RP_DDP },
-		{ RP_END, .end = RP_BY_FIN },
+		{ RP_REFUSED, .err = err, .headers = RP_DDP },
 		{ .what = RP_DONE },
 	};
 

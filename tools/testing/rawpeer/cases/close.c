@@ -8,7 +8,6 @@
 const struct rp_case rp_cases_close[] = {
 	{
 		.name = "fin-idle", .ids = "5041-6.2.1-7 5041-3-11 5041-3-12 5041-3-13 5041-6.2.1-5 5044-8-3",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_FIN },
 			{ RP_END, .end = RP_BY_FIN },
@@ -16,7 +15,6 @@ const struct rp_case rp_cases_close[] = {
 	},
 	{
 		.name = "fin-after-message", .ids = "5041-3-11",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .hit = true },
 			{ RP_FIN },
@@ -26,78 +24,63 @@ const struct rp_case rp_cases_close[] = {
 	},
 	{
 		.name = "fin-in-header", .ids = "5044-6-6 5041-6.2.2-1",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .part = 9 },
 			{ RP_FIN },
-			{ RP_EVENT, .event = IBV_EVENT_QP_FATAL },
-			{ RP_END },
+			{ RP_END, .event = IBV_EVENT_QP_FATAL },
 		},
 	},
 	{
 		.name = "fin-in-length", .ids = "5044-6-6",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .part = 1 },
 			{ RP_FIN },
-			{ RP_EVENT, .event = IBV_EVENT_QP_FATAL },
-			{ RP_END },
+			{ RP_END, .event = IBV_EVENT_QP_FATAL },
 		},
 	},
 	{
 		.name = "fin-in-payload", .ids = "5044-6-6 5044-1.2-4",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .part = 30, .loose = true },
 			{ RP_FIN },
-			{ RP_EVENT, .event = IBV_EVENT_QP_FATAL },
-			{ RP_END },
+			{ RP_END, .event = IBV_EVENT_QP_FATAL },
 		},
 	},
 	{
 		.name = "fin-in-crc", .ids = "5044-6-6 5044-1.2-4",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .part = 39, .loose = true },
 			{ RP_FIN },
-			{ RP_EVENT, .event = IBV_EVENT_QP_FATAL },
-			{ RP_END },
+			{ RP_END, .event = IBV_EVENT_QP_FATAL },
 		},
 	},
 	{
 		.name = "fin-in-message", .ids = "5041-5.4-2 5041-6.2.2-1",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .more = true, .maybe = true },
 			{ RP_FIN },
-			{ RP_EVENT, .event = IBV_EVENT_QP_FATAL },
-			{ RP_END },
+			{ RP_END, .event = IBV_EVENT_QP_FATAL },
 		},
 	},
 	{
 		.name = "fin-in-write", .ids = "5041-6.2.2-1",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 16, .more = true,
 			  .hit = true },
 			{ RP_FIN },
-			{ RP_EVENT, .event = IBV_EVENT_QP_FATAL },
-			{ RP_END },
+			{ RP_END, .event = IBV_EVENT_QP_FATAL },
 		},
 	},
 	{
 		.name = "fin-with-read-open", .ids = "5041-6.2.2-5",
-		.role = RP_BOTH,
 		.first = rp_reading,
 		.steps = {
 			{ RP_FIN },
-			{ RP_EVENT, .event = IBV_EVENT_QP_FATAL },
-			{ RP_END },
+			{ RP_END, .event = IBV_EVENT_QP_FATAL },
 		},
 	},
 	{
 		.name = "rst-idle", .ids = "5041-6.2.2-1 5040-6.2-4 5044-8-3",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_RST },
 			{ RP_EVENT, .event = IBV_EVENT_QP_FATAL },
@@ -105,17 +88,14 @@ const struct rp_case rp_cases_close[] = {
 	},
 	{
 		.name = "rst-after-message", .ids = "5041-6.2.2-1",
-		.role = RP_BOTH,
 		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .hit = true },
-			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 16 },
+			{ RP_SEND, .len = 16 },
 			{ RP_RST },
 			{ RP_EVENT, .event = IBV_EVENT_QP_FATAL },
 		},
 	},
 	{
 		.name = "rst-in-message", .ids = "5041-6.2.2-1",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .more = true, .maybe = true },
 			{ RP_RST },
@@ -124,7 +104,6 @@ const struct rp_case rp_cases_close[] = {
 	},
 	{
 		.name = "rst-with-read-open", .ids = "5041-6.2.2-5",
-		.role = RP_BOTH,
 		.first = rp_reading,
 		.steps = {
 			{ RP_RST },
@@ -133,7 +112,6 @@ const struct rp_case rp_cases_close[] = {
 	},
 	{
 		.name = "half-close-then-data", .ids = "5041-6.2.1-6 5044-7.2-1",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE },
 			{ RP_POST, .verb = IBV_WR_SEND, .at = KWT_SRC, .len = 400 },
@@ -148,7 +126,6 @@ const struct rp_case rp_cases_close[] = {
 	},
 	{
 		.name = "half-close-read-answered", .ids = "5041-6.2.1-6 5044-7.2-1",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 500 },
 			{ RP_FIN },
@@ -158,7 +135,6 @@ const struct rp_case rp_cases_close[] = {
 	},
 	{
 		.name = "disconnect", .ids = "5041-6.2.1-7 5041-6.2.1-8",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_CLOSE },
 			{ RP_SEE_FIN },
@@ -167,7 +143,6 @@ const struct rp_case rp_cases_close[] = {
 	},
 	{
 		.name = "disconnect-sends-all", .ids = "5041-6.2.1-2",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE },
 			{ RP_POST, .verb = IBV_WR_SEND, .at = KWT_SRC, .len = 400 },
@@ -186,18 +161,15 @@ const struct rp_case rp_cases_close[] = {
 	},
 	{
 		.name = "disconnect-still-receives", .ids = "5041-6.2.1-9",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_CLOSE },
 			{ RP_SEE_FIN },
-			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .hit = true },
-			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 16 },
+			{ RP_SEND, .len = 16 },
 			{ RP_FIN },
 		},
 	},
 	{
 		.name = "disconnect-still-checks", .ids = "5041-6.2.1-9",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_CLOSE },
 			{ RP_SEE_FIN },
@@ -207,7 +179,6 @@ const struct rp_case rp_cases_close[] = {
 	},
 	{
 		.name = "disconnect-then-post", .ids = "5041-6.2.1-3 5041-6.2.1-9",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_CLOSE },
 			{ RP_SEE_FIN },
@@ -216,14 +187,12 @@ const struct rp_case rp_cases_close[] = {
 			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
 			{ RP_WC, .wr = 101, .status = IBV_WC_WR_FLUSH_ERR },
 			{ RP_NO_WC },
-			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .hit = true },
-			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 16 },
+			{ RP_SEND, .len = 16 },
 			{ RP_FIN },
 		},
 	},
 	{
 		.name = "disconnect-then-post-behind-read", .ids = "5041-6.2.1-3 5040-5.5-22",
-		.role = RP_BOTH,
 		.first = rp_reading,
 		.steps = {
 			{ RP_CLOSE },
@@ -235,14 +204,12 @@ const struct rp_case rp_cases_close[] = {
 			{ RP_WC, .wr = 100, .wc = IBV_WC_RDMA_READ },
 			{ RP_WC, .wr = 101, .status = IBV_WC_WR_FLUSH_ERR },
 			{ RP_SEE_FIN },
-			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .hit = true },
-			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 16 },
+			{ RP_SEND, .len = 16 },
 			{ RP_FIN },
 		},
 	},
 	{
 		.name = "disconnect-then-rst", .ids = "5041-6.2.2-1",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_CLOSE },
 			{ RP_SEE_FIN },
@@ -251,7 +218,6 @@ const struct rp_case rp_cases_close[] = {
 	},
 	{
 		.name = "destroy-while-receiving", .ids = "5041-2.3-2 5040-2.4-5",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .more = true, .maybe = true },
 			{ RP_DESTROY },
@@ -260,7 +226,6 @@ const struct rp_case rp_cases_close[] = {
 	},
 	{
 		.name = "destroy-with-read-open", .ids = "5041-2.3-2 5040-2.4-5",
-		.role = RP_BOTH,
 		.first = rp_reading,
 		.steps = {
 			{ RP_DESTROY },
@@ -269,7 +234,6 @@ const struct rp_case rp_cases_close[] = {
 	},
 	{
 		.name = "data-after-terminate", .ids = "5041-7.1-22 5040-5.4-11 5041-3-10",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .qn_x = 4 },
 			{ RP_TERM, .err = 0x1201, .headers = RP_DDP },

@@ -9,7 +9,6 @@ static void split_everywhere(struct rp *r);
 const struct rp_case rp_cases_fpdu[] = {
 	{
 		.name = "fpdu-pads", .ids = "5044-4.1-1 5044-4.1-5 5044-4.1-2",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 1, .hit = true, .hold = true },
 			{ RP_SEG, .op = KWRAW_SEND, .len = 2, .hit = true, .hold = true },
@@ -23,16 +22,13 @@ const struct rp_case rp_cases_fpdu[] = {
 	},
 	{
 		.name = "fpdu-longest", .ids = "5044-A.5.2-1 5044-4.1-2",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 20000, .hit = true },
-			{ RP_SEG, .op = KWRAW_SEND, .len = 1, .hit = true },
-			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 1 },
+			{ RP_SEND, .len = 1 },
 		},
 	},
 	{
 		.name = "fpdu-junk-pad", .ids = "5044-4.1-4",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 1, .bad = KWRAW_BAD_PAD, .hit = true },
 			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 1 },
@@ -40,174 +36,115 @@ const struct rp_case rp_cases_fpdu[] = {
 	},
 	{
 		.name = "fpdu-crc-send", .ids = "5044-4.4-18 5044-4.4-19 5044-4.4-20 5044-6-1 5044-6-3 5044-8-1 5044-8-11 5044-8-12 5041-3-7 5041-7-1 5040-4.8-28 5041-6.2.2-2",
-		.role = RP_BOTH, .crc = true,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .len = 100, .bad = KWRAW_BAD_CRC },
-			{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		.crc = true,
+		RP_ONE_REFUSED(0x2002, RP_BARE, .op = KWRAW_SEND, .len = 100, .bad = KWRAW_BAD_CRC),
 	},
 	{
 		.name = "fpdu-crc-write", .ids = "5044-4.4-20 5044-6-1",
-		.role = RP_BOTH, .crc = true,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 100,
-			  .bad = KWRAW_BAD_CRC },
-			{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		.crc = true,
+		RP_ONE_REFUSED(0x2002, RP_BARE, .op = KWRAW_WRITE, .at = KWT_RW, .len = 100,
+			       .bad = KWRAW_BAD_CRC),
 	},
 	{
 		.name = "fpdu-crc-read", .ids = "5044-4.4-20 5040-5.5-16",
-		.role = RP_BOTH, .crc = true,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 8,
-			  .bad = KWRAW_BAD_CRC },
-			{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		.crc = true,
+		RP_ONE_REFUSED(0x2002, RP_BARE, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 8,
+			       .bad = KWRAW_BAD_CRC),
 	},
 	{
 		.name = "fpdu-crc-invalidate", .ids = "5044-4.4-20",
-		.role = RP_BOTH, .crc = true,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND_INV, .len = 8, .inv = KWT_PD,
-			  .bad = KWRAW_BAD_CRC },
-			{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		.crc = true,
+		RP_ONE_REFUSED(0x2002, RP_BARE, .op = KWRAW_SEND_INV, .len = 8, .inv = KWT_PD,
+			       .bad = KWRAW_BAD_CRC),
 	},
 	{
 		.name = "fpdu-crc-terminate", .ids = "5044-4.4-20",
-		.role = RP_BOTH, .crc = true,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_TERMINATE, .err = 0x2002, .bad = KWRAW_BAD_CRC },
-			{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		.crc = true,
+		RP_ONE_REFUSED(0x2002, RP_BARE, .op = KWRAW_TERMINATE, .err = 0x2002,
+			       .bad = KWRAW_BAD_CRC),
 	},
 	{
 		.name = "fpdu-crc-response", .ids = "5044-4.4-20 5040-5.5-26",
-		.role = RP_BOTH, .crc = true,
+		.crc = true,
 		.first = rp_reading,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .bad = KWRAW_BAD_CRC },
-			{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x2002, RP_BARE, .op = KWRAW_READ_RESP, .len = 100,
+			       .bad = KWRAW_BAD_CRC),
 	},
 	{
 		.name = "fpdu-crc-bad-header", .ids = "5044-6-1 5044-4.4-20",
-		.role = RP_BOTH, .crc = true,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .qn_x = 4, .bad = KWRAW_BAD_CRC },
-			{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		.crc = true,
+		RP_ONE_REFUSED(0x2002, RP_BARE, .op = KWRAW_SEND, .len = 16, .qn_x = 4,
+			       .bad = KWRAW_BAD_CRC),
 	},
 	{
 		.name = "fpdu-crc-then-good", .ids = "5044-8-10",
-		.role = RP_BOTH, .crc = true,
+		.crc = true,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 100, .bad = KWRAW_BAD_CRC,
 			  .hold = true },
 			{ RP_SEG, .op = KWRAW_SEND, .len = 100, .msn_d = -1, .hold = true },
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RO, .len = 100 },
-			{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x2002, .headers = RP_BARE },
 		},
 	},
 	{
 		.name = "fpdu-crc-second", .ids = "5044-4.4-20",
-		.role = RP_BOTH, .crc = true,
+		.crc = true,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 100, .hit = true, .hold = true },
 			{ RP_SEG, .op = KWRAW_SEND, .len = 100, .bad = KWRAW_BAD_CRC },
 			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 100 },
-			{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x2002, .headers = RP_BARE },
 		},
 	},
 	{
 		.name = "fpdu-length-too-long", .ids = "5044-4.4-20 5044-6-2",
-		.role = RP_BOTH, .crc = true, .plain = true, .no_markers = true,
+		.crc = true, .plain = true, .no_markers = true,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 100, .bad = KWRAW_BAD_LENGTH,
 			  .maybe = true, .hold = true },
 			{ RP_SEG, .op = KWRAW_SEND, .len = 100 },
-			{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x2002, .headers = RP_BARE },
 		},
 	},
 	{
 		.name = "fpdu-crc-unused", .ids = "5044-4.1-8 5044-4.4-10 5044-7.1.1-9 5044-7.1.1-11 5044-4.1-7",
-		.role = RP_BOTH, .no_crc = true,
+		.no_crc = true,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 100, .bad = KWRAW_BAD_CRC, .hit = true },
 			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 100 },
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 9,
 			  .bad = KWRAW_BAD_CRC, .hit = true },
-			{ RP_SEG, .op = KWRAW_SEND, .len = 1, .hit = true },
-			{ RP_WC, .wr = 1, .wc = IBV_WC_RECV, .len = 1 },
+			{ RP_SEND, .len = 1, .wr = 1 },
 		},
 	},
 	{
 		.name = "fpdu-ulpdu-0", .ids = "5042-D-2 5041-4.4-1 5044-6-6",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .cut = 18 },
-			{ RP_TERM, .err = 0x1000, .headers = RP_BARE },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1000, RP_BARE, .op = KWRAW_SEND, .cut = 18),
 	},
 	{
 		.name = "fpdu-ulpdu-1", .ids = "5042-D-2 5041-4.4-1 5044-6-6",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .cut = 17 },
-			{ RP_TERM, .err = 0x1000, .headers = RP_BARE },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1000, RP_BARE, .op = KWRAW_SEND, .cut = 17),
 	},
 	{
 		.name = "fpdu-ulpdu-2", .ids = "5042-D-2 5041-4.4-1 5044-6-6",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .cut = 16 },
-			{ RP_TERM, .err = 0x1000, .headers = RP_BARE },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1000, RP_BARE, .op = KWRAW_SEND, .cut = 16),
 	},
 	{
 		.name = "fpdu-ulpdu-13", .ids = "5042-D-2 5041-4.4-1 5044-6-6",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .cut = 5 },
-			{ RP_TERM, .err = 0x1000, .headers = RP_BARE },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1000, RP_BARE, .op = KWRAW_SEND, .cut = 5),
 	},
 	{
 		.name = "fpdu-ulpdu-17", .ids = "5042-D-2 5041-4.4-1 5044-6-6",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .cut = 1 },
-			{ RP_TERM, .err = 0x1000, .headers = RP_BARE },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1000, RP_BARE, .op = KWRAW_SEND, .cut = 1),
 	},
 	{
 		.name = "fpdu-ulpdu-tagged-13", .ids = "5042-D-2 5041-4.4-1",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .cut = 1 },
-			{ RP_TERM, .err = 0x1000, .headers = RP_BARE },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1000, RP_BARE, .op = KWRAW_WRITE, .at = KWT_RW, .cut = 1),
 	},
 	{
 		.name = "fpdu-noise", .ids = "5044-9.1-1 5044-8-1 5044-6-2",
-		.role = RP_BOTH, .crc = true, .plain = true,
+		.crc = true, .plain = true,
 		.steps = {
 			{ RP_NOISE, .len = 70000 },
 			{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
@@ -216,60 +153,45 @@ const struct rp_case rp_cases_fpdu[] = {
 	},
 	{
 		.name = "fpdu-marker-wrong", .ids = "5044-8-4 5044-8-5 5044-4.2-4",
-		.role = RP_BOTH, .markers = true,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .len = 100, .bad = KWRAW_BAD_MARKER,
-			  .maybe = true },
-			{ RP_TERM, .err = 0x2003, .headers = RP_BARE },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		.markers = true,
+		RP_ONE_REFUSED(0x2003, RP_BARE, .op = KWRAW_SEND, .len = 100,
+			       .bad = KWRAW_BAD_MARKER, .maybe = true),
 	},
 	{
 		.name = "fpdu-marker-odd", .ids = "5044-4.2-3 5044-4.2-6 5044-4.3-9",
-		.role = RP_BOTH, .markers = true,
+		.markers = true,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 100, .bad = KWRAW_ODD_MARKER,
 			  .hit = true },
 			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 100 },
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 5000,
 			  .bad = KWRAW_ODD_MARKER, .hit = true },
-			{ RP_SEG, .op = KWRAW_SEND, .len = 1, .hit = true },
-			{ RP_WC, .wr = 1, .wc = IBV_WC_RECV, .len = 1 },
+			{ RP_SEND, .len = 1, .wr = 1 },
 		},
 	},
 	{
 		.name = "fpdu-marker-wrong-inside", .ids = "5044-8-5",
-		.role = RP_BOTH, .markers = true,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 2000,
-			  .bad = KWRAW_BAD_MARKER, .maybe = true },
-			{ RP_TERM, .err = 0x2003, .headers = RP_BARE },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		.markers = true,
+		RP_ONE_REFUSED(0x2003, RP_BARE, .op = KWRAW_WRITE, .at = KWT_RW, .len = 2000,
+			       .bad = KWRAW_BAD_MARKER, .maybe = true),
 	},
 	{
 		.name = "fpdu-marker-crc-first", .ids = "5044-8-4",
-		.role = RP_BOTH, .markers = true, .crc = true,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .len = 100,
-			  .bad = KWRAW_BAD_MARKER | KWRAW_BAD_CRC, .maybe = true },
-			{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		.markers = true, .crc = true,
+		RP_ONE_REFUSED(0x2002, RP_BARE, .op = KWRAW_SEND, .len = 100,
+			       .bad = KWRAW_BAD_MARKER | KWRAW_BAD_CRC, .maybe = true),
 	},
 	{
 		.name = "fpdu-marked-write", .ids = "5044-4.3-17 5044-4.3-1 5044-4.3-8 5044-4.3-12",
-		.role = RP_BOTH, .markers = true,
+		.markers = true,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 20000, .hit = true },
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_WO, .len = 4999, .hit = true },
-			{ RP_SEG, .op = KWRAW_SEND, .len = 1, .hit = true },
-			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 1 },
+			{ RP_SEND, .len = 1 },
 		},
 	},
 	{
 		.name = "fpdu-many-in-one", .ids = "5044-4.3-16 5044-5.1-6 5044-5.2-1 5044-A.4-1",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 3, .hit = true,
 			  .hold = true },
@@ -285,7 +207,7 @@ const struct rp_case rp_cases_fpdu[] = {
 	},
 	{
 		.name = "fpdu-split-everywhere", .ids = "5044-5.1-6 5044-A.4-1 5044-A.4-2 5044-1.2-4 5044-6-6",
-		.role = RP_BOTH, .plain = true, .run = split_everywhere,
+		.plain = true, .run = split_everywhere,
 	},
 	{ .name = NULL }
 };

@@ -10,17 +10,14 @@ static void wrong_lengths(struct rp *r);
 const struct rp_case rp_cases_imm[] = {
 	{
 		.name = "imm", .ids = "7306-6-1 7306-6.1-2 7306-6.2-1 7306-6.3-2",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_IMM },
 			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV_RDMA_WITH_IMM },
-			{ RP_SEG, .op = KWRAW_SEND, .len = 5, .hit = true },
-			{ RP_WC, .wr = 1, .wc = IBV_WC_RECV, .len = 5 },
+			{ RP_SEND, .len = 5, .wr = 1 },
 		},
 	},
 	{
 		.name = "imm-se", .ids = "7306-6-1 7306-6.1-2",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_IMM_SE },
 			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV_RDMA_WITH_IMM },
@@ -28,7 +25,6 @@ const struct rp_case rp_cases_imm[] = {
 	},
 	{
 		.name = "imm-wakes-if-solicited", .ids = "7306-6.1-2",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_ARM },
 			{ RP_SEG, .op = KWRAW_IMM },
@@ -41,7 +37,6 @@ const struct rp_case rp_cases_imm[] = {
 	},
 	{
 		.name = "imm-values", .ids = "7306-6.2-1",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_IMM, .imm_x = RP_IMM },
 			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV_RDMA_WITH_IMM, .imm_x = RP_IMM },
@@ -53,7 +48,6 @@ const struct rp_case rp_cases_imm[] = {
 	},
 	{
 		.name = "imm-rest-ignored", .ids = "7306-D-4",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_IMM, .rest = 0xffffffff },
 			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV_RDMA_WITH_IMM },
@@ -61,7 +55,6 @@ const struct rp_case rp_cases_imm[] = {
 	},
 	{
 		.name = "imm-junk-stag", .ids = "7306-4.1-4",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_IMM, .inv = KWT_RW },
 			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV_RDMA_WITH_IMM },
@@ -72,7 +65,6 @@ const struct rp_case rp_cases_imm[] = {
 	},
 	{
 		.name = "imm-reserved-bits", .ids = "7306-4.1-7",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_IMM, .rsvd = 0xf, .rdmap_rsvd = 3 },
 			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV_RDMA_WITH_IMM },
@@ -84,7 +76,7 @@ const struct rp_case rp_cases_imm[] = {
 		 * not matter.
 		 */
 		.name = "imm-small-receive", .ids = "7306-6.3-2 7306-6-1",
-		.role = RP_BOTH, .recvs = { 1, 7 },
+		.recvs = { 1, 7 },
 		.steps = {
 			{ RP_SEG, .op = KWRAW_IMM },
 			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV_RDMA_WITH_IMM },
@@ -94,7 +86,6 @@ const struct rp_case rp_cases_imm[] = {
 	},
 	{
 		.name = "imm-after-write", .ids = "7306-7-1 7306-6.4-1",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 300, .hit = true,
 			  .hold = true },
@@ -104,7 +95,6 @@ const struct rp_case rp_cases_imm[] = {
 	},
 	{
 		.name = "imm-after-write-in-segments", .ids = "7306-7-1",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 300, .hit = true,
 			  .more = true },
@@ -118,7 +108,6 @@ const struct rp_case rp_cases_imm[] = {
 	},
 	{
 		.name = "imm-after-writes", .ids = "7306-7-1",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 300, .hit = true },
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_WO, .len = 20, .hit = true },
@@ -128,7 +117,6 @@ const struct rp_case rp_cases_imm[] = {
 	},
 	{
 		.name = "imm-after-write-zero", .ids = "7306-6-1",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 300, .hit = true },
 			{ RP_SEG, .op = KWRAW_WRITE, .stag_x = 0xffffffff },
@@ -138,7 +126,6 @@ const struct rp_case rp_cases_imm[] = {
 	},
 	{
 		.name = "imm-after-write-and-send", .ids = "7306-7-2",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 300, .hit = true },
 			{ RP_SEG, .op = KWRAW_SEND, .len = 9, .hit = true },
@@ -149,7 +136,6 @@ const struct rp_case rp_cases_imm[] = {
 	},
 	{
 		.name = "imm-after-write-and-read", .ids = "7306-7-4",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 300, .hit = true },
 			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 50, .hold = true },
@@ -160,7 +146,7 @@ const struct rp_case rp_cases_imm[] = {
 	},
 	{
 		.name = "imm-order", .ids = "7306-6.3-3 7306-6.3-2 7306-6.4-1 7306-7-2",
-		.role = RP_BOTH, .recvs = { 64, 64, 64, 64, 64, 64 },
+		.recvs = { 64, 64, 64, 64, 64, 64 },
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 10, .hit = true, .hold = true },
 			{ RP_SEG, .op = KWRAW_IMM, .imm_x = 1, .hold = true },
@@ -184,7 +170,7 @@ const struct rp_case rp_cases_imm[] = {
 		 * placed, and no receive is used.
 		 */
 		.name = "imm-lost-behind-write", .ids = "7306-6.4-1",
-		.role = RP_BOTH, .recvs = { 64, 64 },
+		.recvs = { 64, 64 },
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 300, .hit = true },
 			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 50 },
@@ -198,7 +184,7 @@ const struct rp_case rp_cases_imm[] = {
 	},
 	{
 		.name = "imm-lost-halfway", .ids = "7306-6.4-1",
-		.role = RP_BOTH, .recvs = { 64 },
+		.recvs = { 64 },
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 300, .hit = true },
 			{ RP_SEG, .op = KWRAW_IMM, .part = 12 },
@@ -211,7 +197,6 @@ const struct rp_case rp_cases_imm[] = {
 	},
 	{
 		.name = "imm-then-read", .ids = "7306-7-3",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_IMM, .hold = true },
 			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 50 },
@@ -221,26 +206,21 @@ const struct rp_case rp_cases_imm[] = {
 	},
 	{
 		.name = "imm-no-buffer", .ids = "7306-6.1-3 7306-8.1-2 7306-6.3-2",
-		.role = RP_BOTH, .no_recvs = true,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_IMM },
-			{ RP_TERM, .err = 0x1202, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		.no_recvs = true,
+		RP_ONE_REFUSED(0x1202, RP_DDP, .op = KWRAW_IMM),
 	},
 	{
 		.name = "imm-se-no-buffer", .ids = "7306-6.1-3 7306-8.1-2",
-		.role = RP_BOTH, .no_recvs = true,
+		.no_recvs = true,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 16, .hit = true },
 			{ RP_SEG, .op = KWRAW_IMM_SE },
-			{ RP_TERM, .err = 0x1202, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x1202, .headers = RP_DDP },
 		},
 	},
 	{
 		.name = "imm-buffers-used-up", .ids = "7306-6.3-2",
-		.role = RP_BOTH, .recvs = { 64 },
+		.recvs = { 64 },
 		.steps = {
 			{ RP_SEG, .op = KWRAW_IMM },
 			{ RP_SEG, .op = KWRAW_IMM },
@@ -251,147 +231,85 @@ const struct rp_case rp_cases_imm[] = {
 	},
 	{
 		.name = "imm-lengths", .ids = "7306-6.3-7 7306-4.1-6 7306-8.1-2",
-		.role = RP_BOTH, .run = wrong_lengths,
+		.run = wrong_lengths,
 	},
 	{
 		.name = "imm-not-last", .ids = "7306-4.1-6",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_IMM, .more = true },
-			{ RP_TERM, .err = 0x0207, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0207, RP_DDP, .op = KWRAW_IMM, .more = true),
 	},
 	{
 		.name = "imm-msn-skipped", .ids = "7306-8.2-1",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_IMM, .msn_d = 1 },
-			{ RP_TERM, .err = 0x1203, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1203, RP_DDP, .op = KWRAW_IMM, .msn_d = 1),
 	},
 	{
 		.name = "imm-msn-of-send", .ids = "7306-8.2-1",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .hit = true },
 			{ RP_SEG, .op = KWRAW_IMM, .msn_d = -1 },
 			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 16 },
-			{ RP_TERM, .err = 0x1203, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x1203, .headers = RP_DDP },
 		},
 	},
 	{
 		.name = "imm-mo", .ids = "7306-8.2-1",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_IMM, .mo_d = 8 },
-			{ RP_TERM, .err = 0x1204, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1204, RP_DDP, .op = KWRAW_IMM, .mo_d = 8),
 	},
 	{
 		.name = "imm-in-send", .ids = "7306-8.2-1",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .more = true, .maybe = true },
 			{ RP_SEG, .op = KWRAW_IMM },
-			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x0206, .headers = RP_DDP },
 		},
 	},
 	{
 		.name = "imm-in-send-from-start", .ids = "7306-8.2-1",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .more = true, .maybe = true },
 			{ RP_SEG, .op = KWRAW_IMM, .mo_d = -16 },
-			{ RP_TERM, .err = 0x1204, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x1204, .headers = RP_DDP },
 		},
 	},
 	{
 		.name = "imm-in-send-as-next", .ids = "7306-8.2-1",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .more = true, .maybe = true },
 			{ RP_SEG, .op = KWRAW_IMM, .msn_d = 1, .mo_d = -16 },
-			{ RP_TERM, .err = 0x1203, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x1203, .headers = RP_DDP },
 		},
 	},
 	{
 		.name = "imm-tagged", .ids = "7306-4.1-5",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_IMM, .t_x = true, .at = KWT_RW },
-			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0206, RP_DDP, .op = KWRAW_IMM, .t_x = true, .at = KWT_RW),
 	},
 	{
 		.name = "imm-se-tagged", .ids = "7306-4.1-5",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_IMM_SE, .t_x = true, .at = KWT_RW },
-			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0206, RP_DDP, .op = KWRAW_IMM_SE, .t_x = true, .at = KWT_RW),
 	},
 	{
 		.name = "imm-on-queue-1", .ids = "7306-4.1-5",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_IMM, .qn_x = 1 },
-			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0206, RP_DDP, .op = KWRAW_IMM, .qn_x = 1),
 	},
 	{
 		.name = "imm-on-queue-3", .ids = "7306-4.1-5",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_IMM, .qn_x = 3 },
-			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0206, RP_DDP, .op = KWRAW_IMM, .qn_x = 3),
 	},
 	{
 		.name = "imm-on-queue-4", .ids = "7306-8.2-1",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_IMM_SE, .qn_x = 4 },
-			{ RP_TERM, .err = 0x1201, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1201, RP_DDP, .op = KWRAW_IMM_SE, .qn_x = 4),
 	},
 	{
 		.name = "imm-ddp-version", .ids = "7306-8.2-1 7306-4.1-7",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_IMM, .dv_x = 1 },
-			{ RP_TERM, .err = 0x1206, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1206, RP_DDP, .op = KWRAW_IMM, .dv_x = 1),
 	},
 	{
 		.name = "imm-rdmap-version", .ids = "7306-8.2-3",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_IMM, .rv_x = 1 },
-			{ RP_TERM, .err = 0x0205, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0205, RP_DDP, .op = KWRAW_IMM, .rv_x = 1),
 	},
 	{
 		.name = "imm-crc", .ids = "7306-8.2-1",
-		.role = RP_BOTH, .crc = true,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_IMM, .bad = KWRAW_BAD_CRC },
-			{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		.crc = true,
+		RP_ONE_REFUSED(0x2002, RP_BARE, .op = KWRAW_IMM, .bad = KWRAW_BAD_CRC),
 	},
 	{ .name = NULL }
 };
@@ -402,8 +320,7 @@ static void wrong_lengths(struct rp *r)
 	static const int cuts[] = { 8, 7, 4, 1, -1, -2, -4, -8, -500 };
 	struct rp_step steps[] = {
 		{ .what = RP_SEG },
-		{ RP_TERM, .err = 0x0207, .headers = RP_DDP },
-		{ RP_END, .end = RP_BY_FIN },
+		{ RP_REFUSED, .err = 0x0207, .headers = RP_DDP },
 		{ .what = RP_DONE },
 	};
 	size_t i;

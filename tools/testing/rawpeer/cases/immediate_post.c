@@ -10,7 +10,6 @@ static void imm_between(struct rp *r);
 const struct rp_case rp_cases_imm_post[] = {
 	{
 		.name = "imm-post", .ids = "7306-4.1-1 7306-4.1-2 7306-4.1-3 7306-4.1-5 7306-4.1-7 7306-4.2-1 7306-6.1-1 7306-6.2-1 7306-6.3-1 7306-6.3-4 7306-6.3-5 7306-D-1 7306-D-3",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE },
 			{ RP_POST, .verb = IBV_WR_RDMA_WRITE_WITH_IMM, .at = KWT_SRC, .len = 40 },
@@ -22,7 +21,6 @@ const struct rp_case rp_cases_imm_post[] = {
 	},
 	{
 		.name = "imm-post-se", .ids = "7306-4.1-2 7306-4.2-1 7306-6.3-5",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE },
 			{ RP_POST, .verb = IBV_WR_RDMA_WRITE_WITH_IMM, .at = KWT_SRC, .len = 40,
@@ -34,7 +32,6 @@ const struct rp_case rp_cases_imm_post[] = {
 	},
 	{
 		.name = "imm-post-zero", .ids = "7306-6.1-1 7306-6.3-5",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE },
 			{ RP_POST, .verb = IBV_WR_RDMA_WRITE_WITH_IMM, .at = KWT_SRC },
@@ -45,7 +42,6 @@ const struct rp_case rp_cases_imm_post[] = {
 	},
 	{
 		.name = "imm-post-order", .ids = "7306-6.3-6 7306-6.3-4",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE },
 			{ RP_POST, .verb = IBV_WR_SEND, .at = KWT_SRC, .len = 3 },
@@ -70,7 +66,7 @@ const struct rp_case rp_cases_imm_post[] = {
 	},
 	{
 		.name = "imm-post-behind-read", .ids = "7306-7-4",
-		.role = RP_BOTH, .first = rp_reading,
+		.first = rp_reading,
 		.steps = {
 			{ RP_POST, .verb = IBV_WR_RDMA_WRITE_WITH_IMM, .at = KWT_SRC, .len = 40 },
 			{ RP_GET, .op = KWRAW_WRITE, .at = KWT_SRC, .len = 40 },
@@ -83,7 +79,7 @@ const struct rp_case rp_cases_imm_post[] = {
 	},
 	{
 		.name = "imm-post-fence", .ids = "7306-6.4-1",
-		.role = RP_BOTH, .first = rp_reading,
+		.first = rp_reading,
 		.steps = {
 			{ RP_POST, .verb = IBV_WR_RDMA_WRITE_WITH_IMM, .at = KWT_SRC, .len = 40,
 			  .flags = IBV_SEND_FENCE },
@@ -100,15 +96,13 @@ const struct rp_case rp_cases_imm_post[] = {
 		.role = RP_INIT, .ird = 64, .plain = true, .run = imm_between,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 20000 },
-			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .hit = true },
-			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 16 },
+			{ RP_SEND, .len = 16 },
 			{ RP_POST, .verb = IBV_WR_RDMA_WRITE_WITH_IMM, .at = KWT_SRC, .len = 32 },
 			{ RP_POST, .verb = IBV_WR_RDMA_WRITE_WITH_IMM, .at = KWT_SRC, .len = 32 },
 		},
 	},
 	{
 		.name = "imm-post-foreign-memory", .ids = "7306-8.1-1",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE },
 			{ RP_POST, .verb = IBV_WR_RDMA_WRITE_WITH_IMM, .at = KWT_PD, .len = 10 },
@@ -119,7 +113,6 @@ const struct rp_case rp_cases_imm_post[] = {
 	},
 	{
 		.name = "imm-post-refused", .ids = "7306-6.1-3",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE },
 			{ RP_POST, .verb = IBV_WR_RDMA_WRITE_WITH_IMM, .at = KWT_SRC, .len = 40 },
@@ -128,8 +121,7 @@ const struct rp_case rp_cases_imm_post[] = {
 			{ RP_WC, .wr = 100, .wc = IBV_WC_RDMA_WRITE },
 			{ RP_SEG, .op = KWRAW_TERMINATE, .err = 0x1202, .headers = RP_DDP,
 			  .about = KWRAW_IMM, .about_msn = 1 },
-			{ RP_EVENT, .event = IBV_EVENT_QP_REQ_ERR },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_END, .event = IBV_EVENT_QP_REQ_ERR, .end = RP_BY_FIN },
 		},
 	},
 	{ .name = NULL }

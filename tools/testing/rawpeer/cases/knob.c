@@ -23,8 +23,7 @@ static const struct rp_step both_ways[] = {
 /* Steps if CRCs are in use: a wrong CRC ends the connection. */
 static const struct rp_step crc_counts[] = {
 	{ RP_SEG, .op = KWRAW_SEND, .len = LONG, .bad = KWRAW_BAD_CRC },
-	{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
-	{ RP_END, .end = RP_BY_FIN },
+	{ RP_REFUSED, .err = 0x2002, .headers = RP_BARE },
 	{ .what = RP_DONE },
 };
 
@@ -136,8 +135,7 @@ static const struct {
 static void one_not_known(struct rp *r, size_t i)
 {
 	const struct rp_step answer[] = {
-		{ RP_TERM, .err = not_known[i].err, .headers = RP_DDP },
-		{ RP_END, .end = RP_BY_FIN },
+		{ RP_REFUSED, .err = not_known[i].err, .headers = RP_DDP },
 		{ .what = RP_DONE },
 	};
 
@@ -270,12 +268,12 @@ static void long_fpdus(struct rp *r)
 
 const struct rp_case rp_cases_knob[] = {
 	{ .name = "knob-crc", .ids = "5044-4.4-9 5044-4.4-10 5044-4.4-4",
-	  .role = RP_BOTH, .crc = true, .recvs = { 2000, 2000 }, .run = crc_changes },
+	  .crc = true, .recvs = { 2000, 2000 }, .run = crc_changes },
 	{ .name = "knob-markers", .ids = "5044-7.1.1-5 5044-7.1.1-6 5044-7.1.1-7",
-	  .role = RP_BOTH, .no_markers = true, .recvs = { 2000, 2000 }, .run = markers_change },
+	  .no_markers = true, .recvs = { 2000, 2000 }, .run = markers_change },
 	{ .name = "knob-long-frames", .ids = "5041-5.2-14",
 	  .role = RP_INIT, .no_markers = true, .run = long_fpdus },
 	{ .name = "knob-rfc7306", .ids = "7306-1.1-4 7306-10.2-1",
-	  .role = RP_BOTH, .run = rfc7306_changes },
+	  .run = rfc7306_changes },
 	{ .name = NULL }
 };

@@ -101,8 +101,7 @@ static void urgent_last(struct rp *r)
 static void urgent_behind(struct rp *r)
 {
 	static const struct rp_step steps[] = {
-		{ RP_SEG, .op = KWRAW_SEND, .len = 16, .hit = true },
-		{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 16 },
+		{ RP_SEND, .len = 16 },
 		{ .what = RP_DONE },
 	};
 
@@ -374,23 +373,22 @@ static void changing_zerocopy(struct rp *r)
 const struct rp_case rp_cases_neighbour[] = {
 	{
 		.name = "urgent-part", .ids = "5044-8-3",
-		.role = RP_BOTH, .plain = true, .run = urgent_part,
+		.plain = true, .run = urgent_part,
 	},
 	{
 		.name = "urgent-last", .ids = "5044-8-3",
-		.role = RP_BOTH, .plain = true, .run = urgent_last,
+		.plain = true, .run = urgent_last,
 	},
 	{
 		.name = "urgent-behind", .ids = "5044-8-3",
-		.role = RP_BOTH, .plain = true, .run = urgent_behind,
+		.plain = true, .run = urgent_behind,
 	},
 	{
 		.name = "octets", .ids = "5044-6-6 5044-1.2-4",
-		.role = RP_BOTH, .plain = true, .run = octets,
+		.plain = true, .run = octets,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 1500, .hit = true },
-			{ RP_SEG, .op = KWRAW_SEND, .len = 300, .hit = true },
-			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 300 },
+			{ RP_SEND, .len = 300 },
 		},
 	},
 	{
@@ -401,8 +399,7 @@ const struct rp_case rp_cases_neighbour[] = {
 			  .hold = true },
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 20000, .hit = true,
 			  .hold = true },
-			{ RP_SEG, .op = KWRAW_SEND, .len = 300, .hit = true },
-			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 300 },
+			{ RP_SEND, .len = 300 },
 		},
 	},
 	{
@@ -415,11 +412,11 @@ const struct rp_case rp_cases_neighbour[] = {
 	},
 	{
 		.name = "changing-spliced", .ids = "5044-9.1-1",
-		.role = RP_BOTH, .plain = true, .run = changing_spliced,
+		.plain = true, .run = changing_spliced,
 	},
 	{
 		.name = "changing-zerocopy", .ids = "5044-9.1-1",
-		.role = RP_BOTH, .plain = true, .run = changing_zerocopy,
+		.plain = true, .run = changing_zerocopy,
 	},
 	{ .name = NULL }
 };

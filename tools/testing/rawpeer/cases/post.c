@@ -8,7 +8,6 @@
 const struct rp_case rp_cases_post[] = {
 	{
 		.name = "post-send-inv", .ids = "5040-4.1-3 5040-5.3-15 5040-5.3-16 5040-4.7-1",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE },
 			{ RP_POST, .verb = IBV_WR_SEND_WITH_INV, .at = KWT_SRC, .len = 40 },
@@ -18,7 +17,6 @@ const struct rp_case rp_cases_post[] = {
 	},
 	{
 		.name = "post-send-se-inv", .ids = "5040-4.1-3 5040-5.3-15 5040-5.3-16",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE },
 			{ RP_POST, .verb = IBV_WR_SEND_WITH_INV, .at = KWT_SRC, .len = 0,
@@ -29,7 +27,6 @@ const struct rp_case rp_cases_post[] = {
 	},
 	{
 		.name = "post-send-se", .ids = "5040-4.1-14 5040-4.1-6 5040-5.3-2 5040-5.3-11",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE },
 			{ RP_POST, .verb = IBV_WR_SEND, .at = KWT_SRC, .len = 40,
@@ -40,7 +37,6 @@ const struct rp_case rp_cases_post[] = {
 	},
 	{
 		.name = "post-in-order", .ids = "5040-4.1-14 5040-5.5-20 5040-5.3-12 5040-5.1-8 5041-4.3-12 5041-4.3-13 5041-5.3-2 5041-4.1-3 5041-4.1-10 5041-4.1-12 5040-4.1-5 5040-4.1-8 5040-4.1-10 5040-5.1-2 5041-4.2-12",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE },
 			{ RP_POST, .verb = IBV_WR_SEND, .at = KWT_SRC, .len = 3 },
@@ -59,7 +55,6 @@ const struct rp_case rp_cases_post[] = {
 	},
 	{
 		.name = "post-write-zero", .ids = "5040-5.1-11 5041-5.2-12",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE },
 			{ RP_POST, .verb = IBV_WR_RDMA_WRITE, .at = KWT_SRC, .len = 0 },
@@ -69,7 +64,6 @@ const struct rp_case rp_cases_post[] = {
 	},
 	{
 		.name = "post-foreign-memory", .ids = "5040-7.1-1 5040-7.1-2 5040-4.8-24",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE },
 			{ RP_POST, .verb = IBV_WR_SEND, .at = KWT_PD, .len = 10 },
@@ -80,7 +74,6 @@ const struct rp_case rp_cases_post[] = {
 	},
 	{
 		.name = "post-past-region", .ids = "5040-7.1-1 5040-7.1-2",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE },
 			{ RP_POST, .verb = IBV_WR_SEND, .at = KWT_SRC, .len = 20, .off = 8990 },

@@ -15,7 +15,6 @@ static void read_then_inv(struct rp *r);
 const struct rp_case rp_cases_read[] = {
 	{
 		.name = "read", .ids = "5040-5.2.1-4 5040-5.2.1-5 5040-5.2.1-14 5040-4.4-3 5040-4.4-4 5040-1.2-7 5040-3.2-13 5040-1.2-6 5040-5.2-1",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 100, .off = 77 },
 			{ RP_GET, .op = KWRAW_READ_RESP, .at = KWT_RW, .off = 77, .len = 100 },
@@ -24,7 +23,6 @@ const struct rp_case rp_cases_read[] = {
 	},
 	{
 		.name = "read-only-region", .ids = "5040-8.1.1-5 5042-2.2.2-2",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 1000 },
 			{ RP_GET, .op = KWRAW_READ_RESP, .at = KWT_RO, .off = 0, .len = 1000 },
@@ -32,7 +30,6 @@ const struct rp_case rp_cases_read[] = {
 	},
 	{
 		.name = "read-one-octet", .ids = "5042-6.2.1-2",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_ONE, .size = 1 },
 			{ RP_GET, .op = KWRAW_READ_RESP, .at = KWT_ONE, .off = 0, .len = 1 },
@@ -40,7 +37,6 @@ const struct rp_case rp_cases_read[] = {
 	},
 	{
 		.name = "read-last-octet", .ids = "5040-7.2-12",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 1, .off = 4999 },
 			{ RP_GET, .op = KWRAW_READ_RESP, .at = KWT_RO, .off = 4999, .len = 1 },
@@ -48,7 +44,6 @@ const struct rp_case rp_cases_read[] = {
 	},
 	{
 		.name = "read-iova", .ids = "5040-4.4-8",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_IOVA, .size = 500, .off = 3 },
 			{ RP_GET, .op = KWRAW_READ_RESP, .at = KWT_IOVA, .off = 3, .len = 500 },
@@ -56,7 +51,6 @@ const struct rp_case rp_cases_read[] = {
 	},
 	{
 		.name = "read-zero-junk", .ids = "5040-5.2.1-18 5040-5.2.1-19 5042-6.3.5-2",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_NONE, .size = 0,
 			  .stag_x = 0xffffffff, .to = ~0ULL },
@@ -65,7 +59,6 @@ const struct rp_case rp_cases_read[] = {
 	},
 	{
 		.name = "read-zero-write-only", .ids = "5042-6.3.5-2 5040-5.2.1-18",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_WO, .size = 0 },
 			{ RP_GET, .op = KWRAW_READ_RESP, .at = KWT_WO, .off = 0, .len = 0 },
@@ -73,7 +66,6 @@ const struct rp_case rp_cases_read[] = {
 	},
 	{
 		.name = "read-zero-other-pd", .ids = "5040-5.2.1-18",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_PD, .size = 0 },
 			{ RP_GET, .op = KWRAW_READ_RESP, .at = KWT_PD, .off = 0, .len = 0 },
@@ -81,7 +73,6 @@ const struct rp_case rp_cases_read[] = {
 	},
 	{
 		.name = "read-reserved-bits", .ids = "5041-4.1-11 5040-4.1-11 5040-4.1-15",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 8, .rsvd = 0xf,
 			  .rdmap_rsvd = 3, .inv = KWT_RW },
@@ -90,17 +81,14 @@ const struct rp_case rp_cases_read[] = {
 	},
 	{
 		.name = "read-takes-no-receive", .ids = "5041-5.1.2-1 5040-5.2.1-3",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 8 },
 			{ RP_GET, .op = KWRAW_READ_RESP, .at = KWT_RW, .off = 0, .len = 8 },
-			{ RP_SEG, .op = KWRAW_SEND, .len = 5, .hit = true },
-			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 5 },
+			{ RP_SEND, .len = 5 },
 		},
 	},
 	{
 		.name = "read-all-at-once", .ids = "5040-5.2.2-4 5040-5.2.1-10 5040-5.2.2-8 5040-5.5-27 5040-6.1-5 5040-5.2-1 5040-5.2.2-10",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 8, .hold = true },
 			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 900, .off = 8,
@@ -115,7 +103,6 @@ const struct rp_case rp_cases_read[] = {
 	},
 	{
 		.name = "read-back", .ids = "5040-5.5-16 5040-5.5-17 5040-5.5-24",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 64, .hit = true,
 			  .hold = true },
@@ -125,259 +112,142 @@ const struct rp_case rp_cases_read[] = {
 	},
 	{
 		.name = "read-stag-key", .ids = "5040-7.2-9 5040-5.2.1-16 5040-7.1-5 5040-4.8-19 5040-4.8-20 5040-4.8-21 5040-4.8-25 5040-5.2.1-6",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 4, .stag_x = 1 },
-			{ RP_TERM, .err = 0x0100, .headers = RP_RREQ },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0100, RP_RREQ, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 4,
+			       .stag_x = 1),
 	},
 	{
 		.name = "read-stag-index", .ids = "5040-7.2-9 5040-5.2.1-16 5040-7.1-5 5040-4.8-19 5040-4.8-20 5040-4.8-21 5040-4.8-25 5040-5.2.1-6",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 4,
-			  .stag_x = 0x00010000 },
-			{ RP_TERM, .err = 0x0100, .headers = RP_RREQ },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0100, RP_RREQ, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 4,
+			       .stag_x = 0x00010000),
 	},
 	{
 		.name = "read-stag-dead", .ids = "5040-7.2-9 5040-5.2.1-16 5040-7.1-5 5040-4.8-19 5040-4.8-20 5040-4.8-21 5040-4.8-25 5040-5.2.1-6",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_DEAD, .size = 4 },
-			{ RP_TERM, .err = 0x0100, .headers = RP_RREQ },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0100, RP_RREQ, .op = KWRAW_READ_REQ, .at = KWT_DEAD, .size = 4),
 	},
 	{
 		.name = "read-stag-zero", .ids = "5040-7.2-9 5040-5.2.1-16 5040-7.1-5 5040-4.8-19 5040-4.8-20 5040-4.8-21 5040-4.8-25 5040-5.2.1-6",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_NONE, .size = 4 },
-			{ RP_TERM, .err = 0x0100, .headers = RP_RREQ },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0100, RP_RREQ, .op = KWRAW_READ_REQ, .at = KWT_NONE, .size = 4),
 	},
 	{
 		.name = "read-stag-other-pd", .ids = "5040-7.2-10 5042-6.1.1-2 5040-8.1.1-1 5040-7.1-5 5040-4.8-19 5040-4.8-20 5040-4.8-21 5040-4.8-25 5040-5.2.1-6",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_PD, .size = 4 },
-			{ RP_TERM, .err = 0x0103, .headers = RP_RREQ },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0103, RP_RREQ, .op = KWRAW_READ_REQ, .at = KWT_PD, .size = 4),
 	},
 	{
 		.name = "read-stag-write-only", .ids = "5040-5.2.1-16 5040-8.1.1-5 5040-7.1-5 5040-4.8-19 5040-4.8-20 5040-4.8-21 5040-4.8-25 5040-5.2.1-6",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_WO, .size = 4 },
-			{ RP_TERM, .err = 0x0102, .headers = RP_RREQ },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0102, RP_RREQ, .op = KWRAW_READ_REQ, .at = KWT_WO, .size = 4),
 	},
 	{
 		.name = "read-without-rights", .ids = "5040-5.2.1-16 5040-8.1.1-5",
-		.role = RP_BOTH, .no_rights = true,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 4 },
-			{ RP_TERM, .err = 0x0102, .headers = RP_RREQ },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		.no_rights = true,
+		RP_ONE_REFUSED(0x0102, RP_RREQ, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 4),
 	},
 	{
 		.name = "read-stag-local-only", .ids = "5040-5.2.1-16 5040-8.1.1-5 5040-7.1-5 5040-4.8-19 5040-4.8-20 5040-4.8-21 5040-4.8-25 5040-5.2.1-6",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_LO, .size = 4 },
-			{ RP_TERM, .err = 0x0102, .headers = RP_RREQ },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0102, RP_RREQ, .op = KWRAW_READ_REQ, .at = KWT_LO, .size = 4),
 	},
 	{
 		.name = "read-stag-source-of-sends", .ids = "5040-5.2.1-16 5040-8.1.1-5 5040-7.1-5 5040-4.8-19 5040-4.8-20 5040-4.8-21 5040-4.8-25 5040-5.2.1-6",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_SRC, .size = 4 },
-			{ RP_TERM, .err = 0x0102, .headers = RP_RREQ },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0102, RP_RREQ, .op = KWRAW_READ_REQ, .at = KWT_SRC, .size = 4),
 	},
 	{
 		.name = "read-bounds-before", .ids = "5040-7.2-11 5040-7.2-12 5040-5.2.1-17 5042-6.2.1-1 5040-8.1.1-3",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 1, .off = -1 },
-			{ RP_TERM, .err = 0x0101, .headers = RP_RREQ },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0101, RP_RREQ, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 1,
+			       .off = -1),
 	},
 	{
 		.name = "read-bounds-behind", .ids = "5040-7.2-11 5040-7.2-12 5040-5.2.1-17 5042-6.2.1-1 5040-8.1.1-3",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 1, .off = 5000 },
-			{ RP_TERM, .err = 0x0101, .headers = RP_RREQ },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0101, RP_RREQ, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 1,
+			       .off = 5000),
 	},
 	{
 		.name = "read-bounds-across-end", .ids = "5040-7.2-11 5040-7.2-12 5040-5.2.1-17 5042-6.2.1-1 5040-8.1.1-3",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 2, .off = 4999 },
-			{ RP_TERM, .err = 0x0101, .headers = RP_RREQ },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0101, RP_RREQ, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 2,
+			       .off = 4999),
 	},
 	{
 		.name = "read-bounds-longer", .ids = "5040-7.2-11 5040-7.2-12 5040-5.2.1-17 5042-6.2.1-1 5040-8.1.1-3",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 5001 },
-			{ RP_TERM, .err = 0x0101, .headers = RP_RREQ },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0101, RP_RREQ, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 5001),
 	},
 	{
 		.name = "read-bounds-max", .ids = "5040-7.2-11 5040-7.2-12 5040-5.2.1-17 5042-6.2.1-1 5040-8.1.1-3",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 0xffffffff },
-			{ RP_TERM, .err = 0x0101, .headers = RP_RREQ },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0101, RP_RREQ, .op = KWRAW_READ_REQ, .at = KWT_RW,
+			       .size = 0xffffffff),
 	},
 	{
 		.name = "read-bounds-one", .ids = "5040-7.2-11 5040-7.2-12 5040-5.2.1-17 5042-6.2.1-1 5040-8.1.1-3",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_ONE, .size = 2 },
-			{ RP_TERM, .err = 0x0101, .headers = RP_RREQ },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0101, RP_RREQ, .op = KWRAW_READ_REQ, .at = KWT_ONE, .size = 2),
 	},
 	{
 		.name = "read-bounds-to", .ids = "5040-7.2-11 5040-7.2-12 5040-5.2.1-17 5042-6.2.1-1 5040-8.1.1-3",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 4, .to = 1 },
-			{ RP_TERM, .err = 0x0101, .headers = RP_RREQ },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0101, RP_RREQ, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 4,
+			       .to = 1),
 	},
 	{
 		.name = "read-wrap-by-one", .ids = "5040-7.2-13 5040-5.2.1-17",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 1, .to = ~0ULL },
-			{ RP_TERM, .err = 0x0104, .headers = RP_RREQ },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0104, RP_RREQ, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 1,
+			       .to = ~0ULL),
 	},
 	{
 		.name = "read-wrap-by-two", .ids = "5040-7.2-13 5040-5.2.1-17",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 2, .to = ~0ULL },
-			{ RP_TERM, .err = 0x0104, .headers = RP_RREQ },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0104, RP_RREQ, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 2,
+			       .to = ~0ULL),
 	},
 	{
 		.name = "read-wrap-max", .ids = "5040-7.2-13 5040-5.2.1-17",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 0xffffffff,
-			  .to = 0xffffffff00000001ULL + 1 },
-			{ RP_TERM, .err = 0x0104, .headers = RP_RREQ },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0104, RP_RREQ, .op = KWRAW_READ_REQ, .at = KWT_RW,
+			       .size = 0xffffffff, .to = 0xffffffff00000001ULL + 1),
 	},
 	{
 		.name = "read-stag-deregistered", .ids = "5040-8.1.1-6",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 4 },
 			{ RP_GET, .op = KWRAW_READ_RESP, .at = KWT_RO, .off = 0, .len = 4 },
 			{ RP_DEREG, .at = KWT_RO },
 			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 4 },
-			{ RP_TERM, .err = 0x0100, .headers = RP_RREQ },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x0100, .headers = RP_RREQ },
 		},
 	},
 	{
 		.name = "read-msn-skipped", .ids = "5040-7.2-6 5041-7.1-10",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 4, .msn_d = 1 },
-			{ RP_TERM, .err = 0x1203, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1203, RP_DDP, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 4,
+			       .msn_d = 1),
 	},
 	{
 		.name = "read-mo", .ids = "5040-7.2-6 5041-7.1-8",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 4, .mo_d = 4 },
-			{ RP_TERM, .err = 0x1204, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1204, RP_DDP, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 4,
+			       .mo_d = 4),
 	},
 	{
 		.name = "read-ddp-version", .ids = "5040-7.2-6 5041-4.1-13",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 4, .dv_x = 1 },
-			{ RP_TERM, .err = 0x1206, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1206, RP_DDP, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 4,
+			       .dv_x = 1),
 	},
 	{
 		.name = "read-with-payload", .ids = "5040-4.2-2 5041-7.1-9",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 4, .len = 4 },
-			{ RP_TERM, .err = 0x1205, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1205, RP_DDP, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 4,
+			       .len = 4),
 	},
 	{
 		.name = "read-short", .ids = "5040-4.2-1 5040-4.4-1",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 4, .cut = 1 },
-			{ RP_TERM, .err = 0x02ff, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x02ff, RP_DDP, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 4,
+			       .cut = 1),
 	},
 	{
 		.name = "read-header-only", .ids = "5040-4.2-1",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 4, .cut = 28 },
-			{ RP_TERM, .err = 0x02ff, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x02ff, RP_DDP, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 4,
+			       .cut = 28),
 	},
 	{
 		.name = "read-not-last", .ids = "5040-4.4-1",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 4, .more = true },
-			{ RP_TERM, .err = 0x02ff, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x02ff, RP_DDP, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 4,
+			       .more = true),
 	},
 	{
 		.name = "read-deregistered-halfway", .ids = "5040-4.8-22 5040-4.8-19 5040-8.1.1-6 5041-8.3.1-6 5040-3.2-14",
 		.role = RP_INIT, .ird = 64, .plain = true, .run = source_goes,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = READ_LEN },
-			{ RP_SEG, .op = KWRAW_SEND, .len = 1, .hit = true },
-			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 1 },
+			{ RP_SEND, .len = 1 },
 			{ RP_DEREG, .at = KWT_RW },
 		},
 	},
@@ -393,21 +263,20 @@ const struct rp_case rp_cases_read[] = {
 	},
 	{
 		.name = "read-window-then-inv", .ids = "5040-1.2-2 5040-5.3-18",
-		.role = RP_BOTH, .first = rp_window, .run = read_then_inv,
+		.first = rp_window, .run = read_then_inv,
 	},
 	{
 		.name = "responses-and-send", .ids = "5041-5.3-2 5041-5.3-3",
 		.role = RP_INIT, .ird = 64, .plain = true, .run = send_between,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = READ_LEN },
-			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .hit = true },
-			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 16 },
+			{ RP_SEND, .len = 16 },
 			{ RP_POST, .verb = IBV_WR_SEND, .at = KWT_SRC, .len = 32 },
 		},
 	},
 	{
 		.name = "read-too-many", .ids = "5040-6.1-10 5042-6.4.3.3-2 5041-7.1-3 5040-5.2.1-3",
-		.role = RP_BOTH, .ird = 4, .run = too_many_reads,
+		.ird = 4, .run = too_many_reads,
 	},
 	{ .name = NULL }
 };
@@ -626,8 +495,7 @@ static void read_then_inv(struct rp *r)
 		{ .what = RP_DONE },
 	}, answered[] = {
 		{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_WIN, .size = 100 },
-		{ RP_TERM, .err = 0x0100, .headers = RP_RREQ },
-		{ RP_END, .end = RP_BY_FIN },
+		{ RP_REFUSED, .err = 0x0100, .headers = RP_RREQ },
 		{ .what = RP_DONE },
 	};
 	static uint8_t ulpdu[KWRAW_ULPDU_MAX];

@@ -8,7 +8,6 @@
 const struct rp_case rp_cases_read_sink[] = {
 	{
 		.name = "response", .ids = "5040-5.2.2-5 5040-5.5-26 5040-5.5-29 5040-3.2-12 5040-5.2.1-7 5040-5.2.1-8 5041-4.2-4",
-		.role = RP_BOTH,
 		.first = rp_reading,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .hit = true },
@@ -21,7 +20,6 @@ const struct rp_case rp_cases_read_sink[] = {
 		 * Read is shown by case write-into-sink.
 		 */
 		.name = "response-local-sink", .ids = "5040-5.2.2-5",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE },
 			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_LO, .len = 100 },
@@ -32,19 +30,16 @@ const struct rp_case rp_cases_read_sink[] = {
 	},
 	{
 		.name = "write-into-sink", .ids = "5040-8.1.1-5",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE },
 			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_LO, .len = 100 },
 			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_LO, .size = 100 },
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_LO, .len = 100 },
-			{ RP_TERM, .err = 0x1100, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x1100, .headers = RP_DDP },
 		},
 	},
 	{
 		.name = "response-segments", .ids = "5040-5.5-26 5040-1.2-6",
-		.role = RP_BOTH,
 		.first = rp_reading,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 60, .hit = true, .more = true },
@@ -56,7 +51,6 @@ const struct rp_case rp_cases_read_sink[] = {
 	},
 	{
 		.name = "response-empty-segment", .ids = "5041-4.4-2",
-		.role = RP_BOTH,
 		.first = rp_reading,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 0, .more = true },
@@ -66,7 +60,6 @@ const struct rp_case rp_cases_read_sink[] = {
 	},
 	{
 		.name = "response-zero", .ids = "5040-5.2.1-15 5041-5.2-14",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE },
 			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 0 },
@@ -77,7 +70,6 @@ const struct rp_case rp_cases_read_sink[] = {
 	},
 	{
 		.name = "response-reserved-bits", .ids = "5041-4.1-11 5040-4.1-11",
-		.role = RP_BOTH,
 		.first = rp_reading,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .hit = true, .rsvd = 0xf,
@@ -87,7 +79,6 @@ const struct rp_case rp_cases_read_sink[] = {
 	},
 	{
 		.name = "response-order", .ids = "5040-5.5-14 5040-5.5-22 5040-5.2.1-9",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE },
 			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
@@ -103,139 +94,83 @@ const struct rp_case rp_cases_read_sink[] = {
 	},
 	{
 		.name = "response-unsolicited", .ids = "5040-7.2-1 5040-5.2.2-6",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_RESP, .at = KWT_RW, .len = 16 },
-			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0206, RP_DDP, .op = KWRAW_READ_RESP, .at = KWT_RW, .len = 16),
 	},
 	{
 		.name = "response-zero-unsolicited", .ids = "5040-7.2-1",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_RESP, .at = KWT_RW },
-			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0206, RP_DDP, .op = KWRAW_READ_RESP, .at = KWT_RW),
 	},
 	{
 		.name = "response-twice", .ids = "5040-7.2-1",
-		.role = RP_BOTH,
 		.first = rp_reading,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .hit = true, .hold = true },
 			{ RP_SEG, .op = KWRAW_READ_RESP, .at = KWT_SINK, .len = 100 },
 			{ RP_WC, .wr = 100, .wc = IBV_WC_RDMA_READ },
-			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x0206, .headers = RP_DDP },
 		},
 	},
 	{
 		.name = "response-past-sink", .ids = "5041-7.1-17 5040-5.2.2-9 5042-6.2.1-1",
-		.role = RP_BOTH,
 		.first = rp_reading,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 101 },
-			{ RP_TERM, .err = 0x1101, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1101, RP_DDP, .op = KWRAW_READ_RESP, .len = 101),
 	},
 	{
 		.name = "response-past-sink-later", .ids = "5041-7.1-13 5040-5.2.2-9",
-		.role = RP_BOTH,
 		.first = rp_reading,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 99, .hit = true, .more = true },
 			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 2 },
-			{ RP_TERM, .err = 0x1101, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x1101, .headers = RP_DDP },
 		},
 	},
 	{
 		.name = "response-short", .ids = "5040-5.2.2-9",
-		.role = RP_BOTH,
 		.first = rp_reading,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 99 },
-			{ RP_TERM, .err = 0x1101, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1101, RP_DDP, .op = KWRAW_READ_RESP, .len = 99),
 	},
 	{
 		.name = "response-zero-to-read", .ids = "5040-5.2.2-9",
-		.role = RP_BOTH,
 		.first = rp_reading,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 0 },
-			{ RP_TERM, .err = 0x1101, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1101, RP_DDP, .op = KWRAW_READ_RESP, .len = 0),
 	},
 	{
 		.name = "response-last-missing", .ids = "5040-5.2.2-9",
-		.role = RP_BOTH,
 		.first = rp_reading,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .more = true },
-			{ RP_TERM, .err = 0x1101, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1101, RP_DDP, .op = KWRAW_READ_RESP, .len = 100, .more = true),
 	},
 	{
 		.name = "response-stag", .ids = "5041-4.2-10 5041-7.1-14 5040-5.2.2-9",
-		.role = RP_BOTH,
 		.first = rp_reading,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .stag_x = 1 },
-			{ RP_TERM, .err = 0x1100, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1100, RP_DDP, .op = KWRAW_READ_RESP, .len = 100, .stag_x = 1),
 	},
 	{
 		.name = "response-other-region", .ids = "5040-5.2.2-9 5041-7.1-14",
-		.role = RP_BOTH,
 		.first = rp_reading,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .at = KWT_RW },
-			{ RP_TERM, .err = 0x1100, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1100, RP_DDP, .op = KWRAW_READ_RESP, .len = 100, .at = KWT_RW),
 	},
 	{
 		.name = "response-to", .ids = "5041-7.1-16 5040-5.2.2-9",
-		.role = RP_BOTH,
 		.first = rp_reading,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .off = 1 },
-			{ RP_TERM, .err = 0x1101, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1101, RP_DDP, .op = KWRAW_READ_RESP, .len = 100, .off = 1),
 	},
 	{
 		.name = "response-to-wrap", .ids = "5040-4.4-6",
-		.role = RP_BOTH,
 		.first = rp_reading,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .at = KWT_SINK, .to = ~0ULL },
-			{ RP_TERM, .err = 0x1101, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1101, RP_DDP, .op = KWRAW_READ_RESP, .len = 100, .at = KWT_SINK,
+			       .to = ~0ULL),
 	},
 	{
 		.name = "response-to-gap", .ids = "5041-7.1-13",
-		.role = RP_BOTH,
 		.first = rp_reading,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 50, .hit = true, .more = true },
 			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 50, .off = 8 },
-			{ RP_TERM, .err = 0x1101, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x1101, .headers = RP_DDP },
 		},
 	},
 	{
 		.name = "response-out-of-order", .ids = "5040-5.2.2-9",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE },
 			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
@@ -244,44 +179,30 @@ const struct rp_case rp_cases_read_sink[] = {
 			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_SINK, .off = 0, .size = 100 },
 			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_SINK, .off = 200, .size = 100 },
 			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .off = 200 },
-			{ RP_TERM, .err = 0x1101, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x1101, .headers = RP_DDP },
 		},
 	},
 	{
 		.name = "response-ddp-version", .ids = "5041-4.1-13",
-		.role = RP_BOTH,
 		.first = rp_reading,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .dv_x = 1 },
-			{ RP_TERM, .err = 0x1104, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1104, RP_DDP, .op = KWRAW_READ_RESP, .len = 100, .dv_x = 1),
 	},
 	{
 		.name = "response-rdmap-version", .ids = "5040-7.2-3",
-		.role = RP_BOTH,
 		.first = rp_reading,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .rv_x = 1 },
-			{ RP_TERM, .err = 0x0205, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x0205, RP_DDP, .op = KWRAW_READ_RESP, .len = 100, .rv_x = 1),
 	},
 	{
 		.name = "response-sink-deregistered", .ids = "5040-8.1.1-6 5041-8.3.1-6",
-		.role = RP_BOTH,
 		.first = rp_reading,
 		.steps = {
 			{ RP_DEREG, .at = KWT_SINK },
 			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100 },
-			{ RP_TERM, .err = 0x1100, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x1100, .headers = RP_DDP },
 		},
 	},
 	{
 		.name = "read-fence", .ids = "5040-5.5-19",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE },
 			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
@@ -297,7 +218,7 @@ const struct rp_case rp_cases_read_sink[] = {
 	},
 	{
 		.name = "read-ord", .ids = "5040-6.1-9 5040-6.1-7",
-		.role = RP_BOTH, .ord = 1,
+		.ord = 1,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE },
 			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
@@ -314,7 +235,7 @@ const struct rp_case rp_cases_read_sink[] = {
 	},
 	{
 		.name = "read-without-place", .ids = "5040-6.1-7 5040-6.1-9 5040-7.1-2",
-		.role = RP_BOTH, .no_place = true,
+		.no_place = true,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE },
 			{ RP_POST, .verb = IBV_WR_SEND, .at = KWT_SRC, .len = 32 },
@@ -328,7 +249,7 @@ const struct rp_case rp_cases_read_sink[] = {
 	},
 	{
 		.name = "read-without-ord", .ids = "5040-6.1-7 5040-6.1-9 5040-7.1-2",
-		.role = RP_BOTH, .no_ord = true,
+		.no_ord = true,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE },
 			{ RP_POST, .verb = IBV_WR_SEND, .at = KWT_SRC, .len = 32 },
@@ -342,7 +263,6 @@ const struct rp_case rp_cases_read_sink[] = {
 	},
 	{
 		.name = "completion-order", .ids = "5040-5.5-22",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE },
 			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },

@@ -8,41 +8,32 @@
 const struct rp_case rp_cases_untagged[] = {
 	{
 		.name = "send", .ids = "5041-4.1-2 5041-5.2-5 5041-5.4-2 5041-5.4-3 5040-5.3-3 5040-5.3-4 5040-5.3-5 5044-3-10",
-		.role = RP_BOTH,
 		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .len = 100, .hit = true },
-			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 100 },
+			{ RP_SEND, .len = 100 },
 		},
 	},
 	{
 		.name = "send-exact-fit", .ids = "5041-7.1-9 5040-5.3-4",
-		.role = RP_BOTH,
 		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .len = 512, .hit = true },
-			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 512 },
+			{ RP_SEND, .len = 512 },
 		},
 	},
 	{
 		.name = "send-one-octet", .ids = "5040-5.3-4",
-		.role = RP_BOTH,
 		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .len = 1, .hit = true },
-			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 1 },
+			{ RP_SEND, .len = 1 },
 		},
 	},
 	{
 		.name = "send-zero", .ids = "5041-5.2-11 5040-5.3-14 5041-4.4-2",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 0 },
 			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 0 },
-			{ RP_SEG, .op = KWRAW_SEND, .len = 8, .hit = true },
-			{ RP_WC, .wr = 1, .wc = IBV_WC_RECV, .len = 8 },
+			{ RP_SEND, .len = 8, .wr = 1 },
 		},
 	},
 	{
 		.name = "send-in-segments", .ids = "5041-4.1-9 5041-4.3-15 5041-4.3-17 5041-5.2-5 5041-5.4-2 5041-5.4-4 5040-5.5-23",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 100, .more = true, .hit = true },
 			{ RP_NO_WC },
@@ -53,7 +44,6 @@ const struct rp_case rp_cases_untagged[] = {
 	},
 	{
 		.name = "send-empty-segments", .ids = "5041-4.4-2 5041-5.4-4",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 0, .more = true },
 			{ RP_SEG, .op = KWRAW_SEND, .len = 7, .more = true, .hit = true },
@@ -64,7 +54,6 @@ const struct rp_case rp_cases_untagged[] = {
 	},
 	{
 		.name = "send-order", .ids = "5041-5.3-6 5041-5.3-7 5041-4.1-7 5041-4.1-8 5041-4.3-12 5040-5.3-7 5040-5.5-12 5044-2-2 5044-4.3-16",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 10, .hit = true, .hold = true },
 			{ RP_SEG, .op = KWRAW_SEND, .len = 20, .hit = true, .hold = true },
@@ -78,7 +67,6 @@ const struct rp_case rp_cases_untagged[] = {
 	},
 	{
 		.name = "send-reserved-bits", .ids = "5041-4.1-11 5040-4.1-11",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 33, .rsvd = 0xf, .rdmap_rsvd = 3,
 			  .hit = true },
@@ -87,18 +75,15 @@ const struct rp_case rp_cases_untagged[] = {
 	},
 	{
 		.name = "send-junk-stag", .ids = "5040-4.1-15",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .inv = KWT_RW, .hit = true },
 			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 16 },
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 16, .hit = true },
-			{ RP_SEG, .op = KWRAW_SEND, .len = 1, .hit = true },
-			{ RP_WC, .wr = 1, .wc = IBV_WC_RECV, .len = 1 },
+			{ RP_SEND, .len = 1, .wr = 1 },
 		},
 	},
 	{
 		.name = "send-solicited", .ids = "5040-1.2-3 5041-4.3-4 5041-5.4-5",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND_SE, .len = 5, .hit = true },
 			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 5 },
@@ -106,11 +91,9 @@ const struct rp_case rp_cases_untagged[] = {
 	},
 	{
 		.name = "send-wakes-if-solicited", .ids = "5040-1.2-3 5040-2.4-3 5041-5.4-5",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_ARM },
-			{ RP_SEG, .op = KWRAW_SEND, .len = 5, .hit = true },
-			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 5 },
+			{ RP_SEND, .len = 5 },
 			{ RP_ASLEEP },
 			{ RP_SEG, .op = KWRAW_SEND_SE, .len = 5, .hit = true },
 			{ RP_AWAKE },
@@ -119,7 +102,6 @@ const struct rp_case rp_cases_untagged[] = {
 	},
 	{
 		.name = "send-second-stag-differs", .ids = "5041-4.3-6",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 5, .more = true, .hit = true },
 			{ RP_SEG, .op = KWRAW_SEND, .len = 5, .inv_x = 77, .hit = true },
@@ -128,52 +110,29 @@ const struct rp_case rp_cases_untagged[] = {
 	},
 	{
 		.name = "send-queue-5", .ids = "5041-7.1-2 5040-7.2-1 5040-7.1-3 5041-7.1-20 5041-7.1-21 5041-7.2-1 5040-4.8-27 5040-4.8-14 5040-4.8-15",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .qn_x = 5 },
-			{ RP_TERM, .err = 0x1201, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1201, RP_DDP, .op = KWRAW_SEND, .len = 16, .qn_x = 5),
 	},
 	{
 		.name = "send-queue-max", .ids = "5041-7.1-2 5040-7.2-1 5040-7.1-3 5041-7.1-20 5041-7.1-21 5041-7.2-1 5040-4.8-27 5040-4.8-14 5040-4.8-15",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .qn_x = 0xffffffff },
-			{ RP_TERM, .err = 0x1201, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1201, RP_DDP, .op = KWRAW_SEND, .len = 16, .qn_x = 0xffffffff),
 	},
 	{
 		.name = "send-queue-4", .ids = "5041-7.1-2 5040-7.2-1 5040-7.1-3 5041-7.1-20 5041-7.1-21 5041-7.2-1 5040-4.8-27 5040-4.8-14 5040-4.8-15",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .qn_x = 4 },
-			{ RP_TERM, .err = 0x1201, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1201, RP_DDP, .op = KWRAW_SEND, .len = 16, .qn_x = 4),
 	},
 	{
 		.name = "send-no-buffer", .ids = "5041-7.1-3 5041-7.1-7 5041-1.2-5",
-		.role = RP_BOTH, .no_recvs = true,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .len = 16 },
-			{ RP_TERM, .err = 0x1202, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		.no_recvs = true,
+		RP_ONE_REFUSED(0x1202, RP_DDP, .op = KWRAW_SEND, .len = 16),
 	},
 	{
 		.name = "send-zero-no-buffer", .ids = "5041-7.1-3 5040-5.3-14",
-		.role = RP_BOTH, .no_recvs = true,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .len = 0 },
-			{ RP_TERM, .err = 0x1202, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		.no_recvs = true,
+		RP_ONE_REFUSED(0x1202, RP_DDP, .op = KWRAW_SEND, .len = 0),
 	},
 	{
 		.name = "send-buffers-used-up", .ids = "5041-7.1-3 5041-7.1-11 5042-6.4.3.1-3",
-		.role = RP_BOTH, .recvs = { 64 },
+		.recvs = { 64 },
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 64, .hit = true },
 			{ RP_SEG, .op = KWRAW_SEND, .len = 64 },
@@ -184,122 +143,77 @@ const struct rp_case rp_cases_untagged[] = {
 	},
 	{
 		.name = "send-buffer-posted-late", .ids = "5041-7.1-11",
-		.role = RP_BOTH, .recvs = { 64 },
+		.recvs = { 64 },
 		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .len = 64, .hit = true },
-			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 64 },
+			{ RP_SEND, .len = 64 },
 			{ RP_RECV, .len = 70 },
-			{ RP_SEG, .op = KWRAW_SEND, .len = 70, .hit = true },
-			{ RP_WC, .wr = 1, .wc = IBV_WC_RECV, .len = 70 },
+			{ RP_SEND, .len = 70, .wr = 1 },
 		},
 	},
 	{
 		.name = "send-msn-zero", .ids = "5041-7.1-10 5041-4.3-12 5041-4.3-13",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .msn_d = -1 },
-			{ RP_TERM, .err = 0x1203, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1203, RP_DDP, .op = KWRAW_SEND, .len = 16, .msn_d = -1),
 	},
 	{
 		.name = "send-msn-skipped", .ids = "5041-7.1-10 5041-4.3-12 5041-4.3-13",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .msn_d = 1 },
-			{ RP_TERM, .err = 0x1203, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1203, RP_DDP, .op = KWRAW_SEND, .len = 16, .msn_d = 1),
 	},
 	{
 		.name = "send-msn-far", .ids = "5041-7.1-10 5041-4.3-12 5041-4.3-13",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .msn_d = 0x7fffffff },
-			{ RP_TERM, .err = 0x1203, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1203, RP_DDP, .op = KWRAW_SEND, .len = 16, .msn_d = 0x7fffffff),
 	},
 	{
 		.name = "send-msn-repeated", .ids = "5041-7.1-10 5041-5.3-6",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .hit = true },
 			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .msn_d = -1 },
 			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 16 },
-			{ RP_TERM, .err = 0x1203, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x1203, .headers = RP_DDP },
 		},
 	},
 	{
 		.name = "send-msn-changes", .ids = "5041-4.3-15 5041-7.1-10",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .more = true, .maybe = true },
 			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .msn_d = 1 },
-			{ RP_TERM, .err = 0x1203, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x1203, .headers = RP_DDP },
 		},
 	},
 	{
 		.name = "send-zero-msn", .ids = "5041-7.1-10",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .len = 0, .msn_d = 5 },
-			{ RP_TERM, .err = 0x1203, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1203, RP_DDP, .op = KWRAW_SEND, .len = 0, .msn_d = 5),
 	},
 	{
 		.name = "send-mo-not-zero", .ids = "5041-7.1-8 5041-4.3-18",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .mo_d = 1 },
-			{ RP_TERM, .err = 0x1204, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1204, RP_DDP, .op = KWRAW_SEND, .len = 16, .mo_d = 1),
 	},
 	{
 		.name = "send-mo-gap", .ids = "5041-7.1-8 5041-5.2-7",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .more = true, .maybe = true },
 			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .mo_d = 4 },
-			{ RP_TERM, .err = 0x1204, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x1204, .headers = RP_DDP },
 		},
 	},
 	{
 		.name = "send-mo-back", .ids = "5041-7.1-8 5041-5.2-7",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .more = true, .maybe = true },
 			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .mo_d = -1 },
-			{ RP_TERM, .err = 0x1204, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x1204, .headers = RP_DDP },
 		},
 	},
 	{
 		.name = "send-mo-outside", .ids = "5041-7.1-8",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .mo_d = 600 },
-			{ RP_TERM, .err = 0x1204, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1204, RP_DDP, .op = KWRAW_SEND, .len = 16, .mo_d = 600),
 	},
 	{
 		.name = "send-mo-max", .ids = "5041-7.1-8 5042-D-2",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .mo_d = -1 },
-			{ RP_TERM, .err = 0x1204, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1204, RP_DDP, .op = KWRAW_SEND, .len = 16, .mo_d = -1),
 	},
 	{
 		.name = "send-too-long", .ids = "5040-5.4-2 5040-5.4-3 5040-5.4-4 5041-7.1-9 5041-1.2-2 5041-7.1-1 5041-7.1-19 5040-5.3-6 5040-3.2-5",
-		.role = RP_BOTH, .recvs = { 100, 100 },
+		.recvs = { 100, 100 },
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 101 },
 			{ RP_TERM, .err = 0x1205, .headers = RP_DDP },
@@ -309,7 +223,7 @@ const struct rp_case rp_cases_untagged[] = {
 	},
 	{
 		.name = "send-much-too-long", .ids = "5041-7.1-9 5042-6.2.1-1",
-		.role = RP_BOTH, .recvs = { 100, 100 },
+		.recvs = { 100, 100 },
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 30000 },
 			{ RP_TERM, .err = 0x1205, .headers = RP_DDP },
@@ -319,7 +233,7 @@ const struct rp_case rp_cases_untagged[] = {
 	},
 	{
 		.name = "send-too-long-later", .ids = "5041-7.1-9 5041-7.1-1 5040-3.1-10",
-		.role = RP_BOTH, .recvs = { 100, 100 },
+		.recvs = { 100, 100 },
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 100, .more = true, .maybe = true },
 			{ RP_SEG, .op = KWRAW_SEND, .len = 1 },
@@ -330,65 +244,43 @@ const struct rp_case rp_cases_untagged[] = {
 	},
 	{
 		.name = "send-ddp-version-0", .ids = "5041-4.1-13 5041-6.2.2-3 5044-C.1-1",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .dv_x = 1 },
-			{ RP_TERM, .err = 0x1206, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1206, RP_DDP, .op = KWRAW_SEND, .len = 16, .dv_x = 1),
 	},
 	{
 		.name = "send-ddp-version-2", .ids = "5041-4.1-13 5041-6.2.2-3 5044-C.1-1",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .dv_x = 3 },
-			{ RP_TERM, .err = 0x1206, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1206, RP_DDP, .op = KWRAW_SEND, .len = 16, .dv_x = 3),
 	},
 	{
 		.name = "send-ddp-version-3", .ids = "5041-4.1-13 5041-6.2.2-3 5044-C.1-1",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .dv_x = 2 },
-			{ RP_TERM, .err = 0x1206, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1206, RP_DDP, .op = KWRAW_SEND, .len = 16, .dv_x = 2),
 	},
 	{
 		.name = "send-first-error", .ids = "5040-7.1-7 5041-7.1-22 5044-8-10",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .msn_d = 1, .hold = true },
 			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .qn_x = 5 },
-			{ RP_TERM, .err = 0x1203, .headers = RP_DDP, .of = 1 },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x1203, .headers = RP_DDP, .of = 1 },
 		},
 	},
 	{
 		.name = "send-dropped-after-error", .ids = "5041-7.1-22 5041-3-10 5040-7-3 5044-8-10",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .qn_x = 5, .hold = true },
 			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .msn_d = -1, .hold = true },
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 16 },
-			{ RP_TERM, .err = 0x1201, .headers = RP_DDP, .of = 2 },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x1201, .headers = RP_DDP, .of = 2 },
 		},
 	},
 	{
 		.name = "send-after-write", .ids = "5040-5.5-13 5041-5.4-2",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 1000, .hit = true,
 			  .hold = true },
-			{ RP_SEG, .op = KWRAW_SEND, .len = 4, .hit = true },
-			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 4 },
+			{ RP_SEND, .len = 4 },
 		},
 	},
 	{
 		.name = "send-inv-unknown", .ids = "5040-7.2-4 5040-7.1-3 5042-6.1.1-2",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND_INV, .len = 16, .inv_x = 0x00123456,
 			  .maybe = true },
@@ -399,7 +291,6 @@ const struct rp_case rp_cases_untagged[] = {
 	},
 	{
 		.name = "send-inv-dead", .ids = "5040-7.2-4",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND_INV, .len = 16, .inv = KWT_DEAD, .maybe = true },
 			{ RP_TERM, .err = 0x0100, .headers = RP_DDP },
@@ -409,7 +300,6 @@ const struct rp_case rp_cases_untagged[] = {
 	},
 	{
 		.name = "send-inv-wrong-key", .ids = "5040-7.2-4",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND_INV, .len = 16, .inv = KWT_RW, .inv_x = 1,
 			  .maybe = true },
@@ -420,7 +310,6 @@ const struct rp_case rp_cases_untagged[] = {
 	},
 	{
 		.name = "send-inv-other-pd", .ids = "5040-7.2-5 5040-5.3-17 5040-5.3-19 5042-6.1.1-2 5040-8.1.1-1",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND_INV, .len = 16, .inv = KWT_PD, .maybe = true },
 			{ RP_TERM, .err = 0x0109, .headers = RP_DDP },
@@ -430,7 +319,6 @@ const struct rp_case rp_cases_untagged[] = {
 	},
 	{
 		.name = "send-inv-shared", .ids = "5040-8.1.1-7 5040-5.3-19",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND_INV, .len = 16, .inv = KWT_RW, .maybe = true },
 			{ RP_TERM, .err = 0x0109, .headers = RP_DDP },
@@ -440,7 +328,6 @@ const struct rp_case rp_cases_untagged[] = {
 	},
 	{
 		.name = "send-inv-local", .ids = "5040-5.3-19",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND_SE_INV, .len = 16, .inv = KWT_LO,
 			  .maybe = true },
@@ -451,7 +338,6 @@ const struct rp_case rp_cases_untagged[] = {
 	},
 	{
 		.name = "send-inv-zero-length", .ids = "5040-7.2-4 5040-5.3-17",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND_SE_INV, .inv_x = 0x00123456 },
 			{ RP_TERM, .err = 0x0100, .headers = RP_DDP },

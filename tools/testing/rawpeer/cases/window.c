@@ -16,20 +16,17 @@ static void on_other_stream(struct rp *r);
 const struct rp_case rp_cases_window[] = {
 	{
 		.name = "window-write", .ids = "5041-8.2-5 5041-8.3-2 5041-8.3-3 5040-1.2-5 5040-8.1.1-4",
-		.role = RP_BOTH,
 		.first = rp_window,
 		.steps = {
 			{ RP_BUSY, .at = KWT_BELOW },
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_WIN, .len = 20000, .hit = true },
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_WIN, .len = 50, .off = 4000,
 			  .hit = true },
-			{ RP_SEG, .op = KWRAW_SEND, .len = 1, .hit = true },
-			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 1 },
+			{ RP_SEND, .len = 1 },
 		},
 	},
 	{
 		.name = "window-read", .ids = "5041-8.2-5 5040-1.2-8",
-		.role = RP_BOTH,
 		.first = rp_window,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_WIN, .size = 1000 },
@@ -40,47 +37,31 @@ const struct rp_case rp_cases_window[] = {
 	},
 	{
 		.name = "window-not-bound", .ids = "5041-7.1-14 5040-2.4-1",
-		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_WIN, .len = 16 },
-			{ RP_TERM, .err = 0x1100, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x1100, .headers = RP_DDP },
 			{ RP_DEREG, .at = KWT_BELOW },
 		},
 	},
 	{
 		.name = "window-bounds-across-begin", .ids = "5041-7.1-16 5041-8.3.1-3 5040-8.1.1-3",
-		.role = RP_BOTH,
 		.first = rp_window,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_WIN, .len = 2, .off = -1 },
-			{ RP_TERM, .err = 0x1101, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1101, RP_DDP, .op = KWRAW_WRITE, .at = KWT_WIN, .len = 2,
+			       .off = -1),
 	},
 	{
 		.name = "window-bounds-across-end", .ids = "5041-7.1-16 5041-8.3.1-3 5040-8.1.1-3",
-		.role = RP_BOTH,
 		.first = rp_window,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_WIN, .len = 2, .off = 19999 },
-			{ RP_TERM, .err = 0x1101, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1101, RP_DDP, .op = KWRAW_WRITE, .at = KWT_WIN, .len = 2,
+			       .off = 19999),
 	},
 	{
 		.name = "window-region-below", .ids = "5041-7.1-15 5040-8.1.1-5",
-		.role = RP_BOTH,
 		.first = rp_window,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_BELOW, .len = 16 },
-			{ RP_TERM, .err = 0x1100, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		RP_ONE_REFUSED(0x1100, RP_DDP, .op = KWRAW_WRITE, .at = KWT_BELOW, .len = 16),
 	},
 	{
 		.name = "window-send-junk-stag", .ids = "5040-4.1-13 5040-4.1-15",
-		.role = RP_BOTH,
 		.first = rp_window,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .inv = KWT_WIN, .hit = true },
@@ -89,13 +70,11 @@ const struct rp_case rp_cases_window[] = {
 			{ RP_WC, .wr = 1, .wc = IBV_WC_RECV, .len = 16 },
 			{ RP_BUSY, .at = KWT_BELOW },
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_WIN, .len = 16, .hit = true },
-			{ RP_SEG, .op = KWRAW_SEND, .len = 1, .hit = true },
-			{ RP_WC, .wr = 2, .wc = IBV_WC_RECV, .len = 1 },
+			{ RP_SEND, .len = 1, .wr = 2 },
 		},
 	},
 	{
 		.name = "window-inv", .ids = "5040-1.2-2 5040-2.4-1 5040-3.2-4 5040-4.1-13 5040-5.3-18 5041-4.3-4 5041-8.3-2 5042-6.2.2-2",
-		.role = RP_BOTH,
 		.first = rp_window,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_WIN, .len = 100, .hit = true },
@@ -105,13 +84,11 @@ const struct rp_case rp_cases_window[] = {
 			{ RP_ASLEEP },
 			{ RP_DEREG, .at = KWT_BELOW },
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_WIN, .len = 100 },
-			{ RP_TERM, .err = 0x1100, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x1100, .headers = RP_DDP },
 		},
 	},
 	{
 		.name = "window-inv-then-read", .ids = "5040-1.2-2 5040-2.4-1 5040-5.3-18 5040-1.2-8",
-		.role = RP_BOTH,
 		.first = rp_window,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_WIN, .size = 4 },
@@ -119,13 +96,11 @@ const struct rp_case rp_cases_window[] = {
 			{ RP_SEG, .op = KWRAW_SEND_INV, .len = 16, .inv = KWT_WIN, .hit = true },
 			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 16, .inv = KWT_WIN },
 			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_WIN, .size = 4 },
-			{ RP_TERM, .err = 0x0100, .headers = RP_RREQ },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x0100, .headers = RP_RREQ },
 		},
 	},
 	{
 		.name = "window-inv-solicited", .ids = "5040-1.2-2 5040-1.2-3 5040-2.4-3 5040-3.2-4 5040-5.3-18",
-		.role = RP_BOTH,
 		.first = rp_window,
 		.steps = {
 			{ RP_ARM },
@@ -134,20 +109,17 @@ const struct rp_case rp_cases_window[] = {
 			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 16, .inv = KWT_WIN },
 			{ RP_DEREG, .at = KWT_BELOW },
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_WIN, .len = 16 },
-			{ RP_TERM, .err = 0x1100, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x1100, .headers = RP_DDP },
 		},
 	},
 	{
 		.name = "window-inv-zero-length", .ids = "5040-5.3-14 5040-5.3-18",
-		.role = RP_BOTH,
 		.first = rp_window,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND_INV, .len = 0, .inv = KWT_WIN },
 			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 0, .inv = KWT_WIN },
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_WIN, .len = 16 },
-			{ RP_TERM, .err = 0x1100, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x1100, .headers = RP_DDP },
 		},
 	},
 	{
@@ -156,7 +128,6 @@ const struct rp_case rp_cases_window[] = {
 		 * segment.
 		 */
 		.name = "window-inv-in-segments", .ids = "5040-5.3-17 5040-5.3-18",
-		.role = RP_BOTH,
 		.first = rp_window,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND_INV, .len = 16, .inv = KWT_WIN, .hit = true,
@@ -166,14 +137,12 @@ const struct rp_case rp_cases_window[] = {
 			{ RP_SEG, .op = KWRAW_SEND_INV, .len = 16, .inv = KWT_WIN, .hit = true },
 			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 32, .inv = KWT_WIN },
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_WIN, .len = 16 },
-			{ RP_TERM, .err = 0x1100, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x1100, .headers = RP_DDP },
 		},
 	},
 	{
 		/* All three messages are in one segment of TCP. */
 		.name = "window-inv-between-writes", .ids = "5040-1.2-2 5040-5.3-18 5040-5.5-13 5040-8.1.1-6 5041-8.3.1-6 5042-6.2.2-2",
-		.role = RP_BOTH,
 		.first = rp_window,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_WIN, .len = 100, .hit = true,
@@ -189,7 +158,6 @@ const struct rp_case rp_cases_window[] = {
 	{
 		/* The Send that invalidates the window comes between two segments of a Write. */
 		.name = "window-inv-inside-write", .ids = "5041-7.1-13 5040-8.1.1-6 5041-8.3.1-6",
-		.role = RP_BOTH,
 		.first = rp_window,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_WIN, .len = 100, .hit = true,
@@ -204,7 +172,6 @@ const struct rp_case rp_cases_window[] = {
 	},
 	{
 		.name = "window-inv-twice", .ids = "5040-7.2-4 5040-5.3-9 5040-4.8-25",
-		.role = RP_BOTH,
 		.first = rp_window,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND_INV, .len = 16, .inv = KWT_WIN, .hit = true },
@@ -217,7 +184,6 @@ const struct rp_case rp_cases_window[] = {
 	},
 	{
 		.name = "window-inv-twice-at-once", .ids = "5040-7.2-4 5040-5.3-9",
-		.role = RP_BOTH,
 		.first = rp_window,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND_INV, .len = 16, .inv = KWT_WIN, .hit = true,
@@ -232,7 +198,6 @@ const struct rp_case rp_cases_window[] = {
 	},
 	{
 		.name = "window-inv-bound-anew", .ids = "5040-1.2-2 5040-2.4-1 5041-8.3-2",
-		.role = RP_BOTH,
 		.first = rp_window,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND_INV, .len = 16, .inv = KWT_WIN, .hit = true },
@@ -248,7 +213,6 @@ const struct rp_case rp_cases_window[] = {
 	},
 	{
 		.name = "window-inv-wrong-key", .ids = "5040-7.2-4",
-		.role = RP_BOTH,
 		.first = rp_window,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND_INV, .len = 16, .inv = KWT_WIN, .inv_x = 0x80,
@@ -261,7 +225,6 @@ const struct rp_case rp_cases_window[] = {
 	},
 	{
 		.name = "window-inv-region-below", .ids = "5040-8.1.1-7 5040-5.3-19",
-		.role = RP_BOTH,
 		.first = rp_window,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND_INV, .len = 16, .inv = KWT_BELOW,
@@ -274,30 +237,28 @@ const struct rp_case rp_cases_window[] = {
 	},
 	{
 		.name = "window-inv-crc", .ids = "5044-4.4-20 5040-5.3-17",
-		.role = RP_BOTH, .crc = true,
+		.crc = true,
 		.first = rp_window,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND_INV, .len = 16, .inv = KWT_WIN,
 			  .bad = KWRAW_BAD_CRC },
-			{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x2002, .headers = RP_BARE },
 			{ RP_BUSY, .at = KWT_BELOW },
 		},
 	},
 	{
 		.name = "window-inv-no-buffer", .ids = "5041-7.1-3 5040-5.3-17",
-		.role = RP_BOTH, .no_recvs = true,
+		.no_recvs = true,
 		.first = rp_window,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND_INV, .len = 16, .inv = KWT_WIN },
-			{ RP_TERM, .err = 0x1202, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x1202, .headers = RP_DDP },
 			{ RP_BUSY, .at = KWT_BELOW },
 		},
 	},
 	{
 		.name = "window-inv-too-long", .ids = "5041-7.1-9 5040-5.3-17",
-		.role = RP_BOTH, .recvs = { 100, 100 },
+		.recvs = { 100, 100 },
 		.first = rp_window,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND_INV, .len = 101, .inv = KWT_WIN },
@@ -309,22 +270,20 @@ const struct rp_case rp_cases_window[] = {
 	},
 	{
 		.name = "window-inv-msn-skipped", .ids = "5041-7.1-10 5040-5.3-17",
-		.role = RP_BOTH,
 		.first = rp_window,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND_INV, .len = 16, .inv = KWT_WIN, .msn_d = 1 },
-			{ RP_TERM, .err = 0x1203, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
+			{ RP_REFUSED, .err = 0x1203, .headers = RP_DDP },
 			{ RP_BUSY, .at = KWT_BELOW },
 		},
 	},
 	{
 		.name = "window-inv-split-everywhere", .ids = "5044-5.1-6 5040-5.3-18 5040-8.1.1-6 5042-6.2.2-2",
-		.role = RP_BOTH, .plain = true, .run = split_everywhere,
+		.plain = true, .run = split_everywhere,
 	},
 	{
 		.name = "window-inv-other-stream", .ids = "5040-7.2-5 5040-5.3-17 5040-5.3-19 5042-6.1.1-3 5040-8.1.1-7",
-		.role = RP_BOTH, .recvs = { 512, 512 }, .run = on_other_stream,
+		.recvs = { 512, 512 }, .run = on_other_stream,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND_INV, .len = 16, .inv = KWT_WIN, .maybe = true },
 			{ RP_TERM, .err = 0x0109, .headers = RP_DDP },
@@ -334,21 +293,13 @@ const struct rp_case rp_cases_window[] = {
 	},
 	{
 		.name = "window-write-other-stream", .ids = "5041-8.2-3 5041-8.3.1-2 5040-8.1.1-2 5042-6.1.1-3",
-		.role = RP_BOTH, .recvs = { 512, 512 }, .run = on_other_stream,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_WIN, .len = 16 },
-			{ RP_TERM, .err = 0x1102, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		.recvs = { 512, 512 }, .run = on_other_stream,
+		RP_ONE_REFUSED(0x1102, RP_DDP, .op = KWRAW_WRITE, .at = KWT_WIN, .len = 16),
 	},
 	{
 		.name = "window-read-other-stream", .ids = "5041-8.2-3 5040-8.1.1-2 5042-6.1.1-3",
-		.role = RP_BOTH, .recvs = { 512, 512 }, .run = on_other_stream,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_WIN, .size = 16 },
-			{ RP_TERM, .err = 0x0103, .headers = RP_RREQ },
-			{ RP_END, .end = RP_BY_FIN },
-		},
+		.recvs = { 512, 512 }, .run = on_other_stream,
+		RP_ONE_REFUSED(0x0103, RP_RREQ, .op = KWRAW_READ_REQ, .at = KWT_WIN, .size = 16),
 	},
 	{ .name = NULL }
 };
@@ -372,8 +323,7 @@ static size_t split_at(struct rp *r, size_t at)
 		.what = RP_NO_WC,
 	}, end[] = {
 		{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 6, .inv = KWT_WIN },
-		{ RP_TERM, .err = 0x1100, .headers = RP_DDP },
-		{ RP_END, .end = RP_BY_FIN },
+		{ RP_REFUSED, .err = 0x1100, .headers = RP_DDP },
 		{ .what = RP_DONE },
 	};
 	size_t inv_end, len;

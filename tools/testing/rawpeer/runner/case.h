@@ -28,14 +28,13 @@
 enum rp_role {
 	RP_INIT = 1,
 	RP_RESP = 2,
-	RP_BOTH = 3,
 };
 
 /**
  * struct rp_case - one case
  * @name: on the command line and in reports
  * @ids: IDs of the requirements that the case tests, as in Documentation/conformance
- * @role: roles in which it runs
+ * @role: the only role in which it runs; 0: it runs in both
  * @recvs: sizes of the receives that the consumer posts first; none given: four of 512 octets
  * @no_recvs: the consumer posts no receive
  * @ird, @ord: what the consumer asks for; 0 stands for 4

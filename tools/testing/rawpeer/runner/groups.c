@@ -116,7 +116,7 @@ static void run_role(const struct rp_case *k, enum rp_role role)
 	const char *reason = rp_why_known(k->name, role);
 	bool ok;
 
-	if (!(k->role & role))
+	if (!role)
 		return;
 	if (!applies(k)) {
 		count.skipped++;
@@ -177,8 +177,10 @@ static void check_names(char **names, int n)
 /* Return the roles in which the case runs: with -qq only one, which depends on the seed. */
 static unsigned int roles_of(const struct rp_case *k)
 {
-	if (rp_where.quick < 2 || k->role != RP_BOTH)
+	if (k->role)
 		return k->role;
+	if (rp_where.quick < 2)
+		return RP_INIT | RP_RESP;
 	return (mix_name(0, k) ^ rp_where.seed) & 1 ? RP_INIT : RP_RESP;
 }
 
@@ -248,7 +250,8 @@ int rp_list_cases(char **names, int n)
 		for (k = groups[i].cases; k->name; k++)
 			if (wanted(&groups[i], k, names, n))
 				printf("%-16s %-32s %c%c  %s\n", groups[i].name, k->name,
-				       k->role & RP_INIT ? 'i' : '-', k->role & RP_RESP ? 'r' : '-',
+				       k->role == RP_RESP ? '-' : 'i',
+				       k->role == RP_INIT ? '-' : 'r',
 				       k->ids);
 	return KW_OK;
 }

@@ -16,8 +16,10 @@
 enum rp_do {
 	RP_DONE,	/* end of the list of steps */
 	RP_SEG,		/* send a segment */
+	RP_SEND,	/* send a Send of @len octets, which has to complete request @wr */
 	RP_NOISE,	/* send @len octets that are no FPDU */
 	RP_TERM,	/* a Terminate has to come, and the consumer has to get an event */
+	RP_REFUSED,	/* as RP_TERM, then as RP_END with RP_BY_FIN */
 	RP_GET,		/* a segment has to come from the device, as the step describes it */
 	RP_POST,	/* the consumer posts a request */
 	RP_RECV,	/* the consumer posts a receive of @len octets */
@@ -114,7 +116,8 @@ enum rp_headers {
  * RP_WC: @wr: work request id; @status; @wc: opcode; @len; @imm_x
  * @inv: region whose STag is invalidated, as the completion reports; 0: it reports none
  *
- * RP_EVENT: @event; RP_END: @end, one of RP_ANY_END, RP_BY_FIN, RP_BY_RST
+ * RP_EVENT: @event; RP_END: @end, one of RP_ANY_END, RP_BY_FIN, RP_BY_RST, and, if it is not 0,
+ *	@event, which has to come before
  */
 struct rp_step {
 	enum rp_do what;
@@ -149,6 +152,13 @@ struct rp_step {
 };
 
 #define RP_STEPS	24
+
+/*
+ * Member of struct rp_case: the raw peer sends one segment, with these members of its step, and the
+ * device refuses it with this Terminate.
+ */
+#define RP_ONE_REFUSED(error, with, ...) \
+	.steps = { { RP_SEG, __VA_ARGS__ }, { RP_REFUSED, .err = (error), .headers = (with) } }
 
 struct rp;
 

@@ -312,11 +312,20 @@ static void do_put(struct rp *r, const struct rp_step *s)
 	rp_ctl("put %u %llu", kwt_places[s->at].off + s->off, (unsigned long long)s->word);
 }
 
+static void do_send(struct rp *r, const struct rp_step *s)
+{
+	rp_seg(r, &(struct rp_step){ RP_SEG, .op = KWRAW_SEND, .len = s->len, .hit = true });
+	rp_expect(r, &(struct rp_step){ RP_WC, .wr = s->wr, .wc = IBV_WC_RECV, .len = s->len });
+}
+
 static void one_step(struct rp *r, const struct rp_step *s)
 {
 	switch (s->what) {
 	case RP_SEG:
 		rp_seg(r, s);
+		break;
+	case RP_SEND:
+		do_send(r, s);
 		break;
 	case RP_NOISE:
 		send_noise(r, s);
@@ -354,7 +363,14 @@ static void one_step(struct rp *r, const struct rp_step *s)
 	case RP_RST:
 		reset(r);
 		break;
+	case RP_REFUSED:
+		rp_expect(r, &(struct rp_step){ RP_TERM, .err = s->err, .headers = s->headers,
+						.of = s->of, .event = s->event });
+		rp_ended(r, RP_BY_FIN);
+		break;
 	case RP_END:
+		if (s->event)
+			rp_expect(r, &(struct rp_step){ RP_EVENT, .event = s->event });
 		rp_ended(r, s->end);
 		break;
 	default:
