@@ -94,6 +94,8 @@ static void set_option(const struct kw_option *o, const char *arg)
 
 	if (o->flag)
 		*o->flag = true;
+	else if (o->count)
+		++*o->count;
 	else if (o->text)
 		*o->text = arg;
 	else if (o->call)
@@ -112,7 +114,7 @@ int kw_options(int argc, char **argv, const struct kw_option *table, const char 
 
 	for (o = table; o->letter; o++) {
 		*at++ = o->letter;
-		if (!o->flag)
+		if (!o->flag && !o->count)
 			*at++ = ':';
 	}
 	while ((c = getopt(argc, argv, letters)) != -1) {

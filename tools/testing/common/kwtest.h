@@ -50,6 +50,7 @@ void kw_count_objects(const char *dev, char *line, size_t len);
  * struct kw_option - a command line option, and what it sets: exactly one pointer is not NULL
  * @letter: the option; 0 ends a table. Option -v sets kw_verbose, and is in no table.
  * @flag: set to true; the option has no argument
+ * @count: how often the option is given; it has no argument
  * @text: gets the argument
  * @number: gets the argument, a number from @min to @max
  * @big: gets the argument, a 64-bit number from @min to @max
@@ -58,6 +59,7 @@ void kw_count_objects(const char *dev, char *line, size_t len);
 struct kw_option {
 	char letter;
 	bool *flag;
+	unsigned int *count;
 	const char **text;
 	unsigned int *number;
 	uint64_t *big;
@@ -66,6 +68,7 @@ struct kw_option {
 };
 
 #define KW_FLAG(l, var)			{ .letter = (l), .flag = &(var) }
+#define KW_COUNT(l, var)		{ .letter = (l), .count = &(var) }
 #define KW_TEXT(l, var)			{ .letter = (l), .text = &(var) }
 #define KW_NUMBER(l, var, least, most) \
 	{ .letter = (l), .number = &(var), .min = (least), .max = (most) }

@@ -49,10 +49,8 @@
 #include "scenarios.h"
 #include "kwtest.h"
 
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct kwraw_scenario *const lists[] = { kwraw_selftests, kwraw_startup_scenarios };
@@ -98,58 +96,26 @@ static void list_all(void)
 static const char *known;
 static unsigned int count = 500;
 
-static void set_option(int o)
-{
-	switch (o) {
-	case 'a':
-		rp_where.addr = optarg;
-		break;
-	case 'p':
-		rp_where.port = optarg;
-		break;
-	case 'c':
-		rp_where.control = optarg;
-		break;
-	case 'A':
-		rp_where.own = optarg;
-		break;
-	case 'P':
-		rp_where.own_port = optarg;
-		break;
-	case 'C':
-		rp_where.want_crc = kw_number(optarg, 0, 1, "-C");
-		break;
-	case 'M':
-		rp_where.want_markers = kw_number(optarg, 0, 1, "-M");
-		break;
-	case 'k':
-		known = optarg;
-		break;
-	case 'S':
-		rp_where.seed = kw_number(optarg, 0, UINT64_MAX, "-S");
-		break;
-	case 'F':
-		rp_where.slow = kw_number(optarg, 1, 100, "-F");
-		break;
-	case 'T':
-		rp_where.prompt_ms = kw_number(optarg, 1, 60000, "-T");
-		break;
-	case 'n':
-		count = kw_number(optarg, 1, 10000000, "-n");
-		break;
-	case 'q':
-		rp_where.quick++;
-		break;
-	case 'w':
-		rp_where.whole = true;
-		break;
-	case 'v':
-		kw_verbose = true;
-		break;
-	default:
-		exit(KW_SETUP);
-	}
-}
+static const struct kw_option case_options[] = {
+	KW_TEXT('a', rp_where.addr),
+	KW_TEXT('p', rp_where.port),
+	KW_TEXT('c', rp_where.control),
+	KW_TEXT('A', rp_where.own),
+	KW_TEXT('P', rp_where.own_port),
+	KW_NUMBER('C', rp_where.want_crc, 0, 1),
+	KW_NUMBER('M', rp_where.want_markers, 0, 1),
+	KW_TEXT('k', known),
+	KW_BIG('S', rp_where.seed, 0, UINT64_MAX),
+	KW_NUMBER('F', rp_where.slow, 1, 100),
+	KW_NUMBER('T', rp_where.prompt_ms, 1, 60000),
+	KW_NUMBER('n', count, 1, 10000000),
+	KW_COUNT('q', rp_where.quick),
+	KW_FLAG('w', rp_where.whole),
+	{ 0 }
+};
+
+#define CASE_USAGE	"kwrawpeer list|run|mutate [OPTIONS] [GROUP|CASE...]"
+#define USAGE		"kwrawpeer SCENARIO [-a addr] [-p port] [-T seconds] [-v] | -l"
 
 /* True if the command works on cases, not on scenarios. */
 static bool is_for_cases(const char *command)
@@ -159,14 +125,12 @@ static bool is_for_cases(const char *command)
 
 static int with_cases(int argc, char **argv)
 {
-	int o, rv;
+	int at = kw_options(argc, argv, case_options, CASE_USAGE), rv;
 
-	while ((o = getopt(argc, argv, "a:p:c:A:P:C:M:k:S:T:F:n:qwv")) != -1)
-		set_option(o);
 	if (!strcmp(argv[0], "list"))
-		return rp_list_cases(argv + optind, argc - optind);
-	if (!strcmp(argv[0], "mutate") && optind < argc)
-		kw_die(KW_SETUP, "mutate takes no names: '%s'", argv[optind]);
+		return rp_list_cases(argv + at, argc - at);
+	if (!strcmp(argv[0], "mutate") && at < argc)
+		kw_die(KW_SETUP, "mutate takes no names: '%s'", argv[at]);
 	if (known)
 		rp_read_known(known);
 	rp_ctl_open();
@@ -174,46 +138,39 @@ static int with_cases(int argc, char **argv)
 	if (!strcmp(argv[0], "mutate"))
 		rv = rp_mutate(count, rp_where.seed);
 	else
-		rv = rp_run_cases(argv + optind, argc - optind);
+		rv = rp_run_cases(argv + at, argc - at);
 	rp_ctl_close();
 	return rv;
 }
 
 int main(int argc, char **argv)
 {
+	unsigned int timer_s = kwraw_env.timer_ms / 1000;
+	bool list = false;
+	const struct kw_option options[] = {
+		KW_TEXT('a', kwraw_env.addr),
+		KW_TEXT('p', kwraw_env.port),
+		KW_NUMBER('T', timer_s, 1, 600),
+		KW_FLAG('l', list),
+		{ 0 }
+	};
 	const struct kwraw_scenario *s;
 	unsigned int n;
-	int o;
+	int at;
 
 	kw_prog = "kwrawpeer";
 	signal(SIGPIPE, SIG_IGN);
 	if (argc > 1 && is_for_cases(argv[1]))
 		return with_cases(argc - 1, argv + 1);
-	while ((o = getopt(argc, argv, "a:p:T:lv")) != -1) {
-		switch (o) {
-		case 'a':
-			kwraw_env.addr = optarg;
-			break;
-		case 'p':
-			kwraw_env.port = optarg;
-			break;
-		case 'T':
-			kwraw_env.timer_ms = 1000 * kw_number(optarg, 1, 600, "-T");
-			break;
-		case 'v':
-			kw_verbose = true;
-			break;
-		case 'l':
-			list_all();
-			return KW_OK;
-		default:
-			exit(KW_SETUP);
-		}
+	at = kw_options(argc, argv, options, USAGE);
+	kwraw_env.timer_ms = 1000 * timer_s;
+	if (list) {
+		list_all();
+		return KW_OK;
 	}
-	if (optind != argc - 1)
-		kw_die(KW_SETUP,
-		       "usage: kwrawpeer SCENARIO [-a addr] [-p port] [-T seconds] [-v] | -l");
-	s = find(argv[optind]);
+	if (at != argc - 1)
+		kw_usage(USAGE);
+	s = find(argv[at]);
 	n = s->run(s->arg);
 	kw_say("%s: %u checks, %u failed", s->name, n, failures);
 	return failures || !n ? KW_MISMATCH : KW_OK;

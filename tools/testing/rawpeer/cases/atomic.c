@@ -454,14 +454,10 @@ static void take_values(struct rp *r, uint8_t *seen)
 /* Add to the same word on both connections at the same time. No addition may be lost. */
 static void add_from_both(struct rp *r, struct rp *b)
 {
-	static const struct rp_step put[] = {
-		{ RP_PUT, .at = KWT_RW, .off = RW_OFF },
-		{ .what = RP_DONE },
-	};
 	uint8_t seen[ADDED] = { 0 };
 	int i;
 
-	rp_steps(r, put);
+	rp_one_step(r, &(struct rp_step){ RP_PUT, .at = KWT_RW, .off = RW_OFF });
 	for (i = 0; i < ROUNDS && !r->failed && !b->failed; i++) {
 		add_at_once(r);
 		add_at_once(b);

@@ -246,24 +246,6 @@ const struct rp_case rp_cases_atomic_refused[] = {
 };
 
 /*
- * Send the segment of step @ask on a new connection: a Terminate with error @err has to come.
- * @what, @n: name of the connection in the message of a failure.
- */
-static void refused(struct rp *r, const struct rp_step *ask, uint16_t err, const char *what, int n)
-{
-	const struct rp_step answer[] = {
-		{ RP_REFUSED, .err = err, .headers = RP_DDP },
-		{ .what = RP_DONE },
-	};
-
-	if (r->failed || !rp_open(r))
-		return;
-	rp_seg(r, ask);
-	rp_steps(r, answer);
-	rp_again(r, what, n);
-}
-
-/*
  * Try both operations at each misaligned address in a word. The compare mask of the CmpSwap is 0,
  * so its comparison would be successful: a device that carries it out changes memory, and the check
  * of the memory at the end of the run fails.
@@ -277,9 +259,9 @@ static void misaligned_at(struct rp *r, enum kwt_region at, int off)
 
 	for (i = 1; i < 8; i++) {
 		add.off = off + i;
-		refused(r, &add, 0x0207, "FetchAdd at", i);
+		rp_refused(r, &add, 0x0207, "FetchAdd at", i);
 		swap.off = off + i;
-		refused(r, &swap, 0x0207, "CmpSwap at", i);
+		rp_refused(r, &swap, 0x0207, "CmpSwap at", i);
 	}
 }
 
@@ -304,7 +286,7 @@ static void unknown_codes(struct rp *r)
 	for (code = 0; code < 16; code++) {
 		ask.aop = code;
 		if (code != KWRAW_FETCH_ADD && code != KWRAW_CMP_SWAP)
-			refused(r, &ask, 0x0206, "operation code", code);
+			rp_refused(r, &ask, 0x0206, "operation code", code);
 	}
 }
 
@@ -316,7 +298,7 @@ static void wrong_lengths(struct rp *r)
 
 	for (i = 0; i < ARRAY_SIZE(cuts); i++) {
 		ask.cut = cuts[i];
-		refused(r, &ask, 0x0207, "octets left away", cuts[i]);
+		rp_refused(r, &ask, 0x0207, "octets left away", cuts[i]);
 	}
 }
 

@@ -15,8 +15,7 @@ static void refuse(struct rp *r)
 
 	rp_good_reply(r, &m);
 	m.flags |= KWRAW_MPA_R;
-	rp_send_frame(r, &m);
-	rp_failed_with(r, "REJECTED", "refusal", 0);
+	rp_reply_fails(r, &m, "REJECTED", "refusal", 0);
 }
 
 static void request_format(struct rp *r)

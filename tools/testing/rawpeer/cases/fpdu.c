@@ -263,6 +263,6 @@ static void split_everywhere(struct rp *r)
 		split_at(r, &segs[2], at % 48);
 		rp_expect(r, &taken);
 		if (taken.wr >= 3 && taken.wr < 7)
-			rp_steps(r, (struct rp_step[]){ post, { .what = RP_DONE } });
+			rp_one_step(r, &post);
 	}
 }

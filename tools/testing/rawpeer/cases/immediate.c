@@ -318,18 +318,12 @@ const struct rp_case rp_cases_imm[] = {
 static void wrong_lengths(struct rp *r)
 {
 	static const int cuts[] = { 8, 7, 4, 1, -1, -2, -4, -8, -500 };
-	struct rp_step steps[] = {
-		{ .what = RP_SEG },
-		{ RP_REFUSED, .err = 0x0207, .headers = RP_DDP },
-		{ .what = RP_DONE },
-	};
+	struct rp_step ask = { .what = RP_SEG };
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(cuts) && !r->failed; i++) {
-		steps[0].op = i & 1 ? KWRAW_IMM_SE : KWRAW_IMM;
-		steps[0].cut = cuts[i];
-		if (rp_open(r))
-			rp_steps(r, steps);
-		rp_again(r, "octets left away", cuts[i]);
+	for (i = 0; i < ARRAY_SIZE(cuts); i++) {
+		ask.op = i & 1 ? KWRAW_IMM_SE : KWRAW_IMM;
+		ask.cut = cuts[i];
+		rp_refused(r, &ask, 0x0207, "octets left away", cuts[i]);
 	}
 }

@@ -127,8 +127,6 @@ const struct rp_case rp_cases_imm_post[] = {
 	{ .name = NULL }
 };
 
-#define READS		64
-
 /*
  * Receive one segment from the device, and count whole Read Responses and Immediate Data. *@wrote:
  * a Write has come, so its Immediate Data has to come next. False if a wrong segment comes.
@@ -157,20 +155,12 @@ static bool take_one(struct rp *r, unsigned int *answers, unsigned int *imms, bo
  */
 static void imm_between(struct rp *r)
 {
-	const struct rp_step *ask = &r->k->steps[0];
 	unsigned int answers = 0, imms = 0;
-	bool up, wrote = false;
-	int i;
+	bool wrote = false;
 
-	kwraw_rcvbuf = 8192;
-	up = rp_open(r);
-	kwraw_rcvbuf = 0;
-	for (i = 0; up && !r->failed && i < READS; i++)
-		rp_seg(r, ask);
-	if (!up)
+	if (!rp_flood(r))
 		return;
-	rp_steps(r, ask + 1);
-	while (!r->failed && (answers < READS || imms < 2 || wrote))
+	while (!r->failed && (answers < RP_FLOOD || imms < 2 || wrote))
 		if (!take_one(r, &answers, &imms, &wrote))
 			rp_fail(r, "after %u Responses and %u Immediate Data%s something else came",
 				answers, imms, wrote ? " and a Write" : "");

@@ -12,8 +12,7 @@
 #define LONG		1200
 
 static const struct rp_step both_ways[] = {
-	{ RP_SEG, .op = KWRAW_SEND, .len = LONG, .hit = true },
-	{ RP_WC, .wc = IBV_WC_RECV, .len = LONG },
+	{ RP_SEND, .len = LONG },
 	{ RP_POST, .verb = IBV_WR_SEND, .at = KWT_SRC, .len = LONG },
 	{ RP_GET, .op = KWRAW_SEND, .at = KWT_SRC, .len = LONG },
 	{ RP_WC, .wr = 100, .wc = IBV_WC_SEND },
@@ -55,7 +54,7 @@ static bool agreed(struct rp *r, const char *what, bool is, bool on)
  */
 static void crc_through_change(struct rp *r, bool on)
 {
-	if (!rp_open(r) || !agreed(r, "CRC", r->c.crc, on))
+	if (r->failed || !rp_open(r) || !agreed(r, "CRC", r->c.crc, on))
 		return;
 	set_knob(r, "crc", !on);
 	rp_steps(r, both_ways);
@@ -70,10 +69,8 @@ static void crc_changes(struct rp *r)
 
 	rp_where.want_crc = false;
 	crc_through_change(r, true);
-	if (!r->failed)
-		crc_through_change(r, false);
-	if (!r->failed)
-		crc_through_change(r, true);
+	crc_through_change(r, false);
+	crc_through_change(r, true);
 	rp_where.want_crc = want;
 	rp_ctl("knob crc on");
 }
@@ -84,7 +81,7 @@ static void crc_changes(struct rp *r)
  */
 static void markers_through_change(struct rp *r, bool on)
 {
-	if (!rp_open(r) || !agreed(r, "markers", r->c.tx.markers, on))
+	if (r->failed || !rp_open(r) || !agreed(r, "markers", r->c.tx.markers, on))
 		return;
 	set_knob(r, "markers", !on);
 	rp_steps(r, both_ways);
@@ -94,10 +91,8 @@ static void markers_through_change(struct rp *r, bool on)
 static void markers_change(struct rp *r)
 {
 	markers_through_change(r, false);
-	if (!r->failed)
-		markers_through_change(r, true);
-	if (!r->failed)
-		markers_through_change(r, false);
+	markers_through_change(r, true);
+	markers_through_change(r, false);
 	rp_ctl("knob markers off");
 }
 
@@ -132,20 +127,6 @@ static const struct {
 	{ { RP_SEG, .op = KWRAW_IMM, .cut = 4 }, 0x0206 },
 };
 
-static void one_not_known(struct rp *r, size_t i)
-{
-	const struct rp_step answer[] = {
-		{ RP_REFUSED, .err = not_known[i].err, .headers = RP_DDP },
-		{ .what = RP_DONE },
-	};
-
-	if (r->failed || !rp_open(r))
-		return;
-	rp_seg(r, &not_known[i].ask);
-	rp_steps(r, answer);
-	rp_again(r, "message", i);
-}
-
 /*
  * Change knob rfc7306 while a connection exists. A connection that has begun with the messages of
  * RFC 7306 keeps them; one that has begun without them does not get them.
@@ -160,12 +141,11 @@ static void rfc7306_changes(struct rp *r)
 	rp_steps(r, all_of_7306);
 	rp_again(r, "RFC 7306", true);
 	for (i = 0; i < ARRAY_SIZE(not_known); i++)
-		one_not_known(r, i);
+		rp_refused(r, &not_known[i].ask, not_known[i].err, "message", i);
 	if (!r->failed && rp_open(r)) {
 		set_knob(r, "rfc7306", true);
 		rp_seg(r, &not_known[0].ask);
-		rp_expect(r, &(struct rp_step){ RP_TERM, .err = 0x0206, .headers = RP_DDP });
-		rp_ended(r, RP_BY_FIN);
+		rp_one_step(r, &(struct rp_step){ RP_REFUSED, .err = 0x0206, .headers = RP_DDP });
 		rp_again(r, "RFC 7306", false);
 	}
 	if (!r->failed && rp_open(r))
@@ -217,14 +197,14 @@ static unsigned int segments_of_send(struct rp *r)
 	unsigned int segments = 0;
 	size_t len = 0;
 
-	rp_steps(r, (const struct rp_step []){ post, { .what = RP_DONE } });
+	rp_one_step(r, &post);
 	while (!r->failed && !seg.last) {
 		len += get_seg(r, &seg);
 		segments++;
 	}
 	if (!r->failed && (seg.opcode != KWRAW_SEND || len != SEVERAL))
 		rp_fail(r, "opcode %u, %zu octets came", seg.opcode, len);
-	rp_steps(r, (const struct rp_step []){ done, { .what = RP_DONE } });
+	rp_one_step(r, &done);
 	return segments;
 }
 

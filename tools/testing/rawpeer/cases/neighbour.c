@@ -31,24 +31,16 @@ static void any_end(struct rp *r)
 		return;
 	if (!rp_ctl("end %d any", 5 * rp_soon()))
 		rp_fail(r, "the consumer's end: %s", rp_ctl_no());
-	r->c = (struct kwraw){ .fd = -1 };
-	memset(r->mo, 0, sizeof(r->mo));
-	memset(r->peer_mo, 0, sizeof(r->peer_mo));
-	r->recv = 0;
+	r->c.piece = 0;
+	rp_renew(r);
 	r->out_len = 0;
 }
 
 /* Check that after the unusual connection an ordinary one works. */
 static void still_good(struct rp *r)
 {
-	static const struct rp_step steps[] = {
-		{ RP_SEG, .op = KWRAW_SEND, .len = 300, .hit = true },
-		{ RP_WC, .wc = IBV_WC_RECV, .len = 300 },
-		{ .what = RP_DONE },
-	};
-
 	if (!r->failed && rp_open(r))
-		rp_steps(r, steps);
+		rp_one_step(r, &(struct rp_step){ RP_SEND, .len = 300 });
 }
 
 /* ---------------------------------------------------------------- urgent data */
@@ -100,14 +92,9 @@ static void urgent_last(struct rp *r)
 /* Send one urgent octet after a message that has been delivered. */
 static void urgent_behind(struct rp *r)
 {
-	static const struct rp_step steps[] = {
-		{ RP_SEND, .len = 16 },
-		{ .what = RP_DONE },
-	};
-
 	if (!rp_open(r))
 		return;
-	rp_steps(r, steps);
+	rp_one_step(r, &(struct rp_step){ RP_SEND, .len = 16 });
 	r->out[0] = 0;
 	if (!r->failed)
 		send_urgent(r, 1);
@@ -147,21 +134,13 @@ static bool stuck(struct rp *r)
 	static const struct rp_step post = {
 		RP_POST, .verb = IBV_WR_RDMA_WRITE, .at = KWT_SRC, .len = 9000,
 	};
-	static const struct rp_step end = { .what = RP_DONE };
-	struct rp_step steps[STUCK_POSTS + 1];
-	bool up;
 	int i;
 
-	kwraw_rcvbuf = 2048;
-	up = rp_open(r);
-	kwraw_rcvbuf = 0;
-	if (!up)
+	if (!rp_open_narrow(r, 2048))
 		return false;
 	rp_seg(r, &first);
 	for (i = 0; i < STUCK_POSTS; i++)
-		steps[i] = post;
-	steps[i] = end;
-	rp_steps(r, steps);
+		rp_one_step(r, &post);
 	return !r->failed;
 }
 

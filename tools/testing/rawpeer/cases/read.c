@@ -326,8 +326,6 @@ static void too_many_reads(struct rp *r)
 	rp_ended(r, RP_BY_FIN);
 }
 
-#define READS		64
-
 static uint32_t be32_at(const uint8_t *p)
 {
 	uint32_t v;
@@ -404,20 +402,8 @@ static void source_goes(struct rp *r)
 	const struct rp_step *ask = &r->k->steps[0];
 	struct kwraw_term t;
 	uint32_t done;
-	bool up;
-	int i;
 
-	kwraw_rcvbuf = 8192;
-	up = rp_open(r);
-	kwraw_rcvbuf = 0;
-	if (up && r->k->first)
-		rp_steps(r, r->k->first);
-	for (i = 0; up && !r->failed && i < READS; i++)
-		rp_seg(r, ask);
-	if (!up)
-		return;
-	rp_steps(r, ask + 1);
-	if (r->failed)
+	if (!rp_flood(r))
 		return;
 	if (!take_responses(r, ask, &t, &done)) {
 		rp_fail(r, "no Responses with the source's octets and a Terminate");
@@ -429,7 +415,7 @@ static void source_goes(struct rp *r)
 }
 
 /*
- * Receive READS Responses, which do not fit into TCP's buffers together, and one Send, which the
+ * Receive RP_FLOOD Responses, which do not fit into TCP's buffers together, and one Send, which the
  * consumer has posted after the Reads came. The device sends the Send after the Response that it is
  * sending, and before the others: not within a Response, and not after the last one.
  */
@@ -441,13 +427,13 @@ static void take_both(struct rp *r, const struct rp_step *ask)
 	uint32_t done = 0;
 	size_t len;
 
-	while (!r->failed && answers + sends <= READS) {
+	while (!r->failed && answers + sends <= RP_FLOOD) {
 		if (kwraw_recv_fpdu(&r->c, ulpdu, &len, rp_soon()) != KWRAW_GOT_FPDU ||
 		    !kwraw_seg_decode(ulpdu, len, &s)) {
 			rp_fail(r, "no FPDU after %u Responses and %u Sends", answers, sends);
 		} else if (s.opcode == KWRAW_SEND) {
 			sends++;
-			if (done || answers == READS)
+			if (done || answers == RP_FLOOD)
 				rp_fail(r, "the Send comes after %u Responses and %u octets",
 					answers, done);
 		} else if (s.opcode != KWRAW_READ_RESP || s.to != RP_SINK_TO + done ||
@@ -464,19 +450,9 @@ static void take_both(struct rp *r, const struct rp_step *ask)
 
 static void send_between(struct rp *r)
 {
-	const struct rp_step *ask = &r->k->steps[0];
-	bool up;
-	int i;
-
-	kwraw_rcvbuf = 8192;
-	up = rp_open(r);
-	kwraw_rcvbuf = 0;
-	for (i = 0; up && !r->failed && i < READS; i++)
-		rp_seg(r, ask);
-	if (!up)
+	if (!rp_flood(r))
 		return;
-	rp_steps(r, ask + 1);
-	take_both(r, ask);
+	take_both(r, &r->k->steps[0]);
 	rp_expect(r, &(struct rp_step){ RP_WC, .wr = 100, .wc = IBV_WC_SEND });
 }
 

@@ -13,9 +13,8 @@ static void reserved_bits(struct rp *r)
 	int bit;
 
 	for (bit = 0; bit < 4; bit++) {
-		if (!rp_called(r, 4, 4))
+		if (!rp_begin_reply(r, &m))
 			return;
-		rp_good_reply(r, &m);
 		m.flags |= 1 << bit;
 		rp_up_with(r, &m, false);
 		rp_exchange_as_responder(r);
@@ -30,9 +29,8 @@ static void private_data(struct rp *r)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(lens); i++) {
-		if (!rp_called(r, 4, 4))
+		if (!rp_begin_reply(r, &m))
 			return;
-		rp_good_reply(r, &m);
 		m.pd_len = lens[i];
 		rp_up_with(r, &m, false);
 		rp_exchange_as_responder(r);
@@ -46,9 +44,8 @@ static void crc_by_one(struct rp *r)
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		if (!rp_called(r, 4, 4))
+		if (!rp_begin_reply(r, &m))
 			return;
-		rp_good_reply(r, &m);
 		m.flags &= ~KWRAW_MPA_C;
 		m.flags |= i ? KWRAW_MPA_C : 0;
 		rp_up_with(r, &m, false);
@@ -89,9 +86,8 @@ static void reply_with_fpdu(struct rp *r)
 	int i;
 
 	for (i = 0; i < 10; i++) {
-		if (!rp_called(r, 4, 4))
+		if (!rp_begin_reply(r, &m))
 			return;
-		rp_good_reply(r, &m);
 		kwraw_full_operation(&r->c, &m, &r->asked);
 		len = kwraw_mpa_encode(&m, buf);
 		rp_seg(r, &send);

@@ -69,9 +69,8 @@ static void rtr_forms(struct rp *r)
 
 	for (i = 0; i < ARRAY_SIZE(rtr_choices); i++) {
 		t = &rtr_choices[i];
-		if (!rp_called(r, 4, 4))
+		if (!rp_begin_reply(r, &m))
 			return;
-		rp_good_reply(r, &m);
 		rp_depths(&m, t->ird | (t->a ? RP_A : 0) | (t->b ? RP_B : 0),
 			  4 | (t->c ? RP_C : 0) | (t->d ? RP_D : 0));
 		if (t->term) {
@@ -99,9 +98,8 @@ static void depths_in(struct rp *r)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(t); i++) {
-		if (!rp_called(r, 4, 4))
+		if (!rp_begin_reply(r, &m))
 			return;
-		rp_good_reply(r, &m);
 		rp_depths(&m, 4 | RP_A, t[i].ord | RP_C);
 		if (t[i].term) {
 			refused_with(r, &m, t[i].term);
@@ -130,9 +128,8 @@ static void depths_out(struct rp *r)
 	};
 	struct kwraw_mpa m;
 
-	if (!rp_called(r, 4, 4))
+	if (!rp_begin_reply(r, &m))
 		return;
-	rp_good_reply(r, &m);
 	rp_depths(&m, 1 | RP_A, 4 | RP_C);
 	rp_up_with(r, &m, false);
 	if (!r->failed)
@@ -176,9 +173,8 @@ static void depths_told(struct rp *r)
 	struct kwraw_mpa m;
 	const char *got;
 
-	if (!rp_called(r, 4, 4))
+	if (!rp_begin_reply(r, &m))
 		return;
-	rp_good_reply(r, &m);
 	rp_depths(&m, 3 | RP_A, 2 | RP_C);
 	rp_send_frame(r, &m);
 	kwraw_full_operation(&r->c, &m, &r->asked);

@@ -15,9 +15,8 @@ static void bad_keys(struct rp *r)
 	int i;
 
 	for (i = 0; i < 16; i++) {
-		if (!rp_called(r, 4, 4))
+		if (!rp_begin_reply(r, &m))
 			return;
-		rp_good_reply(r, &m);
 		len = kwraw_mpa_encode(&m, buf);
 		buf[i] ^= 1 << (i % 8);
 		kwraw_send(&r->c, buf, len);
@@ -29,12 +28,10 @@ static void request_key(struct rp *r)
 {
 	struct kwraw_mpa m;
 
-	if (!rp_called(r, 4, 4))
+	if (!rp_begin_reply(r, &m))
 		return;
-	rp_good_reply(r, &m);
 	memcpy(m.key, kwraw_req_key, sizeof(m.key));
-	rp_send_frame(r, &m);
-	rp_failed_with(r, "CONNECT_ERROR", "Request's key", 0);
+	rp_reply_fails(r, &m, "CONNECT_ERROR", "Request's key", 0);
 }
 
 static void bad_revisions(struct rp *r)
@@ -45,12 +42,10 @@ static void bad_revisions(struct rp *r)
 	for (rev = 0; rev < 256; rev += rev > 16 ? 17 : 1) {
 		if (rev == 1 || rev == 2)
 			continue;
-		if (!rp_called(r, 4, 4))
+		if (!rp_begin_reply(r, &m))
 			return;
-		rp_good_reply(r, &m);
 		m.rev = rev;
-		rp_send_frame(r, &m);
-		rp_failed_with(r, "CONNECT_ERROR", "revision", rev);
+		rp_reply_fails(r, &m, "CONNECT_ERROR", "revision", rev);
 	}
 }
 
@@ -61,12 +56,10 @@ static void long_pd(struct rp *r)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(lens); i++) {
-		if (!rp_called(r, 4, 4))
+		if (!rp_begin_reply(r, &m))
 			return;
-		rp_good_reply(r, &m);
 		m.pd_len = lens[i];
-		rp_send_frame(r, &m);
-		rp_failed_with(r, "CONNECT_ERROR", "PD_Length", lens[i]);
+		rp_reply_fails(r, &m, "CONNECT_ERROR", "PD_Length", lens[i]);
 	}
 }
 
@@ -77,13 +70,11 @@ static void enhanced_short(struct rp *r)
 
 	for (reject = 0; reject < 2; reject++)
 		for (n = 0; n < 4; n++) {
-			if (!rp_called(r, 4, 4))
+			if (!rp_begin_reply(r, &m))
 				return;
-			rp_good_reply(r, &m);
 			m.pd_len = n;
 			m.flags |= reject ? KWRAW_MPA_R : 0;
-			rp_send_frame(r, &m);
-			rp_failed_with(r, "CONNECT_ERROR", "PD_Length", n);
+			rp_reply_fails(r, &m, "CONNECT_ERROR", "PD_Length", n);
 		}
 }
 
@@ -94,9 +85,8 @@ static void short_pd(struct rp *r)
 	int less;
 
 	for (less = 1; less < 8; less += 3) {
-		if (!rp_called(r, 4, 4))
+		if (!rp_begin_reply(r, &m))
 			return;
-		rp_good_reply(r, &m);
 		m.pd_len = 10;
 		kwraw_send(&r->c, buf, kwraw_mpa_encode(&m, buf) - less);
 		kwraw_fin(&r->c);
@@ -108,12 +98,10 @@ static void not_enhanced(struct rp *r)
 {
 	struct kwraw_mpa m;
 
-	if (!rp_called(r, 4, 4))
+	if (!rp_begin_reply(r, &m))
 		return;
-	rp_good_reply(r, &m);
 	m.flags &= ~KWRAW_MPA_S;
-	rp_send_frame(r, &m);
-	rp_failed_with(r, "CONNECT_ERROR", "S=0", 0);
+	rp_reply_fails(r, &m, "CONNECT_ERROR", "S=0", 0);
 }
 
 static void rejecting(struct rp *r)
@@ -123,13 +111,11 @@ static void rejecting(struct rp *r)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(lens); i++) {
-		if (!rp_called(r, 4, 4))
+		if (!rp_begin_reply(r, &m))
 			return;
-		rp_good_reply(r, &m);
 		m.pd_len = lens[i];
 		m.flags |= KWRAW_MPA_R;
-		rp_send_frame(r, &m);
-		rp_failed_with(r, "REJECTED", "private data", lens[i]);
+		rp_reply_fails(r, &m, "REJECTED", "private data", lens[i]);
 	}
 }
 

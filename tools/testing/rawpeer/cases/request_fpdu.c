@@ -72,8 +72,7 @@ static void crc_not_asked(struct rp *r)
 static void markers_asked(struct rp *r)
 {
 	static const struct rp_step steps[] = {
-		{ RP_SEG, .op = KWRAW_SEND, .len = 64, .hit = true },
-		{ RP_WC, .wc = IBV_WC_RECV, .len = 64 },
+		{ RP_SEND, .len = 64 },
 		{ RP_POST, .verb = IBV_WR_SEND, .at = KWT_SRC, .len = 700 },
 		{ RP_POST, .verb = IBV_WR_RDMA_WRITE, .at = KWT_SRC, .len = 3 },
 		{ RP_POST, .verb = IBV_WR_SEND, .at = KWT_SRC, .len = 1001 },
@@ -124,7 +123,7 @@ static void longest_segments(struct rp *r, struct rp_step ask, struct rp_step ge
 	unsigned int left = MULPDU_LEN;
 
 	max -= get.op == KWRAW_SEND ? KWRAW_UNTAGGED_HDR : KWRAW_TAGGED_HDR;
-	rp_steps(r, (struct rp_step[]){ ask, { .what = RP_DONE } });
+	rp_one_step(r, &ask);
 	while (left && !r->failed) {
 		get.len = left < max ? left : max;
 		left -= get.len;

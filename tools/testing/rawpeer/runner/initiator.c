@@ -84,8 +84,7 @@ void rp_check_reply(struct rp *r, const struct rp_offer *o)
 void rp_exchange_as_initiator(struct rp *r)
 {
 	static const struct rp_step steps[] = {
-		{ RP_SEG, .op = KWRAW_SEND, .len = 64, .hit = true },
-		{ RP_WC, .wc = IBV_WC_RECV, .len = 64 },
+		{ RP_SEND, .len = 64 },
 		{ RP_POST, .verb = IBV_WR_SEND, .at = KWT_SRC, .len = 5 },
 		{ RP_GET, .op = KWRAW_SEND, .at = KWT_SRC, .len = 5 },
 		{ RP_WC, .wr = 100, .wc = IBV_WC_SEND },

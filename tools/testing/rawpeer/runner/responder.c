@@ -33,6 +33,14 @@ void rp_good_reply(struct rp *r, struct kwraw_mpa *m)
 			  (ird & RP_DEPTH) | (ird & RP_A ? RP_C : 0));
 }
 
+bool rp_begin_reply(struct rp *r, struct kwraw_mpa *m)
+{
+	if (!rp_called(r, 4, 4))
+		return false;
+	rp_good_reply(r, m);
+	return true;
+}
+
 void rp_failed_with(struct rp *r, const char *event, const char *what, int n)
 {
 	if (!r->failed)
@@ -42,14 +50,20 @@ void rp_failed_with(struct rp *r, const char *event, const char *what, int n)
 	rp_again(r, what, n);
 }
 
+void rp_reply_fails(struct rp *r, const struct kwraw_mpa *m, const char *event, const char *what,
+		    int n)
+{
+	rp_send_frame(r, m);
+	rp_failed_with(r, event, what, n);
+}
+
 void rp_exchange_as_responder(struct rp *r)
 {
 	static const struct rp_step steps[] = {
 		{ RP_POST, .verb = IBV_WR_SEND, .at = KWT_SRC, .len = 5 },
 		{ RP_GET, .op = KWRAW_SEND, .at = KWT_SRC, .len = 5 },
 		{ RP_WC, .wr = 100, .wc = IBV_WC_SEND },
-		{ RP_SEG, .op = KWRAW_SEND, .len = 64, .hit = true },
-		{ RP_WC, .wc = IBV_WC_RECV, .len = 64 },
+		{ RP_SEND, .len = 64 },
 		{ .what = RP_DONE },
 	};
 

@@ -15,11 +15,16 @@ bool rp_called(struct rp *r, unsigned int ird, unsigned int ord);
  * A), the Reply allows only an RTR that is a Write.
  */
 void rp_good_reply(struct rp *r, struct kwraw_mpa *m);
+/* Let the consumer connect with IRD and ORD of 4, and make such a Reply. */
+bool rp_begin_reply(struct rp *r, struct kwraw_mpa *m);
 /*
  * After the raw peer's Reply: check that the device ends the connection and sends nothing before,
  * and that the consumer gets @event. @what, @n: name of the connection in the message of a failure.
  */
 void rp_failed_with(struct rp *r, const char *event, const char *what, int n);
+/* Send this Reply, and check as rp_failed_with() does. */
+void rp_reply_fails(struct rp *r, const struct kwraw_mpa *m, const char *event, const char *what,
+		    int n);
 /*
  * Receive the RTR and compare every octet of it: a Read Request if @read is set, else a Write. The
  * device has to use STag 1 in it, because some hardware refuses an RTR with STag 0.

@@ -21,9 +21,8 @@
 struct rp_where {
 	const char *addr, *port, *control, *own, *own_port;
 	int listener;
-	int prompt_ms, slow;
-	bool want_crc, want_markers, whole;
-	unsigned int quick;
+	unsigned int prompt_ms, slow, want_crc, want_markers, quick;
+	bool whole;
 	uint64_t seed;
 };
 

@@ -189,6 +189,42 @@ bool rp_open(struct rp *r)
 	return r->role == RP_INIT ? open_as_initiator(r) : open_as_responder(r);
 }
 
+bool rp_open_narrow(struct rp *r, int rcvbuf)
+{
+	bool up;
+
+	kwraw_rcvbuf = rcvbuf;
+	up = rp_open(r);
+	kwraw_rcvbuf = 0;
+	return up;
+}
+
+bool rp_flood(struct rp *r)
+{
+	const struct rp_step *ask = &r->k->steps[0];
+	int i;
+
+	if (!rp_open_narrow(r, 8192))
+		return false;
+	if (r->k->first)
+		rp_steps(r, r->k->first);
+	for (i = 0; !r->failed && i < RP_FLOOD; i++)
+		rp_seg(r, ask);
+	rp_steps(r, ask + 1);
+	return !r->failed;
+}
+
+void rp_refused(struct rp *r, const struct rp_step *ask, uint16_t err, const char *what, int n)
+{
+	if (r->failed || !rp_open(r))
+		return;
+	if (r->k->first)
+		rp_steps(r, r->k->first);
+	rp_seg(r, ask);
+	rp_one_step(r, &(struct rp_step){ RP_REFUSED, .err = err, .headers = RP_DDP });
+	rp_again(r, what, n);
+}
+
 bool rp_open_with_markers(struct rp *r)
 {
 	bool want = rp_where.want_markers, ok;
@@ -234,14 +270,16 @@ void rp_finish(struct rp *r)
 
 void rp_again(struct rp *r, const char *what, int n)
 {
-	unsigned int piece = r->c.piece;
-
 	rp_finish(r);
-	if (r->failed) {
+	if (r->failed)
 		kw_say("  (in %s %d)", what, n);
-		return;
-	}
-	r->c = (struct kwraw){ .fd = -1, .piece = piece };
+	else
+		rp_renew(r);
+}
+
+void rp_renew(struct rp *r)
+{
+	r->c = (struct kwraw){ .fd = -1, .piece = r->c.piece };
 	memset(r->mo, 0, sizeof(r->mo));
 	memset(r->peer_mo, 0, sizeof(r->peer_mo));
 	r->recv = 0;

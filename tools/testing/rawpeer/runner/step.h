@@ -178,6 +178,8 @@ extern const struct rp_step rp_zero_window[];
 
 /* Run a list of steps, up to the first one that fails. */
 void rp_steps(struct rp *r, const struct rp_step *s);
+/* Run one step of any kind, unless the run has failed. */
+void rp_one_step(struct rp *r, const struct rp_step *s);
 /* Run one step RP_SEG. */
 void rp_seg(struct rp *r, const struct rp_step *s);
 /* Run one step in which something has to come, or nothing may come. */

@@ -318,8 +318,10 @@ static void do_send(struct rp *r, const struct rp_step *s)
 	rp_expect(r, &(struct rp_step){ RP_WC, .wr = s->wr, .wc = IBV_WC_RECV, .len = s->len });
 }
 
-static void one_step(struct rp *r, const struct rp_step *s)
+void rp_one_step(struct rp *r, const struct rp_step *s)
 {
+	if (r->failed)
+		return;
 	switch (s->what) {
 	case RP_SEG:
 		rp_seg(r, s);
@@ -405,7 +407,7 @@ void rp_steps(struct rp *r, const struct rp_step *s)
 
 	for (; s->what != RP_DONE && !r->failed; s++) {
 		kw_debug("step %d", (int)(s - first));
-		one_step(r, s);
+		rp_one_step(r, s);
 		if (r->failed)
 			kw_say("  (in step %d)", (int)(s - first) + 1);
 	}
