@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-const char *kw_prog = "kwtest";
+const char *kw_prog;
 bool kw_verbose;
 
 static void print(const char *fmt, va_list ap)
@@ -25,7 +25,7 @@ static void print(const char *fmt, va_list ap)
 	 * same log.
 	 */
 	vsnprintf(line, sizeof(line), fmt, ap);
-	fprintf(stderr, "%s: %s\n", kw_prog, line);
+	fprintf(stderr, "%s: %s\n", kw_prog ?: "test", line);
 }
 
 void kw_say(const char *fmt, ...)
@@ -109,9 +109,12 @@ static void set_option(const struct kw_option *o, const char *arg)
 int kw_options(int argc, char **argv, const struct kw_option *table, const char *usage)
 {
 	char letters[64] = "v", *at = letters + 1;
+	const char *slash = strrchr(argv[0], '/');
 	const struct kw_option *o;
 	int c;
 
+	if (!kw_prog)
+		kw_prog = slash ? slash + 1 : argv[0];
 	for (o = table; o->letter; o++) {
 		*at++ = o->letter;
 		if (!o->flag && !o->count)
@@ -127,6 +130,9 @@ int kw_options(int argc, char **argv, const struct kw_option *table, const char 
 		else
 			kw_usage(usage);
 	}
+	for (o = table; o->letter; o++)
+		if (o->needed && !*o->text)
+			kw_usage(usage);
 	return optind;
 }
 

@@ -23,6 +23,7 @@ enum kw_exit {
 	KW_STALL = 4,		/* no progress for too long */
 };
 
+/* Name of the program in messages. kw_options() sets it, if it is NULL, to the name of the call. */
 extern const char *kw_prog;
 extern bool kw_verbose;
 
@@ -51,7 +52,7 @@ void kw_count_objects(const char *dev, char *line, size_t len);
  * @letter: the option; 0 ends a table. Option -v sets kw_verbose, and is in no table.
  * @flag: set to true; the option has no argument
  * @count: how often the option is given; it has no argument
- * @text: gets the argument
+ * @text: gets the argument; @needed: it must not remain NULL
  * @number: gets the argument, a number from @min to @max
  * @big: gets the argument, a 64-bit number from @min to @max
  * @call: called with the argument
@@ -61,6 +62,7 @@ struct kw_option {
 	bool *flag;
 	unsigned int *count;
 	const char **text;
+	bool needed;
 	unsigned int *number;
 	uint64_t *big;
 	void (*call)(const char *arg);
@@ -70,6 +72,7 @@ struct kw_option {
 #define KW_FLAG(l, var)			{ .letter = (l), .flag = &(var) }
 #define KW_COUNT(l, var)		{ .letter = (l), .count = &(var) }
 #define KW_TEXT(l, var)			{ .letter = (l), .text = &(var) }
+#define KW_NEED(l, var)			{ .letter = (l), .text = &(var), .needed = true }
 #define KW_NUMBER(l, var, least, most) \
 	{ .letter = (l), .number = &(var), .min = (least), .max = (most) }
 #define KW_BIG(l, var, least, most) \
@@ -77,8 +80,9 @@ struct kw_option {
 #define KW_CALL(l, fn)			{ .letter = (l), .call = (fn) }
 
 /*
- * Parse the options of a command line. An option that is not in @table ends the program, which
- * prints @usage. Return: index of the first argument that is no option.
+ * Parse the options of a command line. An option that is not in @table, or the lack of one that is
+ * needed, ends the program, which prints @usage. Return: index of the first argument that is no
+ * option.
  */
 int kw_options(int argc, char **argv, const struct kw_option *table, const char *usage);
 void kw_usage(const char *usage) __attribute__((noreturn));

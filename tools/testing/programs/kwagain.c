@@ -335,10 +335,9 @@ static void destroy(void)
 
 int main(int argc, char **argv)
 {
-	static const char usage[] = "kwagain [-s] -a addr [-p port] [-n cycles] [-v]";
 	const struct kw_option table[] = {
 		KW_FLAG('s', opt.server),
-		KW_TEXT('a', opt.addr),
+		KW_NEED('a', opt.addr),
 		KW_TEXT('p', opt.port),
 		KW_NUMBER('n', opt.cycles, 1, 100000),
 		{ 0 }
@@ -346,10 +345,7 @@ int main(int argc, char **argv)
 	struct rdma_cm_id *listener;
 	unsigned int i;
 
-	kw_prog = "kwagain";
-	kw_options(argc, argv, table, usage);
-	if (!opt.addr)
-		kw_usage(usage);
+	kw_options(argc, argv, table, "kwagain [-s] -a addr [-p port] [-n cycles] [-v]");
 	listener = opt.server ? kwcm_listen(opt.addr, opt.port, 1) : NULL;
 	for (i = 0; i < opt.cycles; i++)
 		one_cycle(listener, i);

@@ -417,7 +417,6 @@ int main(int argc, char **argv)
 	};
 	struct conn *conns = kw_zalloc(MAX_QPS * sizeof(*conns));
 
-	kw_prog = "kwatomic";
 	kw_options(argc, argv, options, usage);
 	if (server == client || !addr)
 		kw_usage(usage);

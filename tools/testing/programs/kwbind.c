@@ -59,29 +59,19 @@ static unsigned int reject_all(int64_t end)
 	return n;
 }
 
-static void parse(int argc, char **argv)
+int main(int argc, char **argv)
 {
-	static const char usage[] = "kwbind [-s] -a addr [-p port] [-t seconds] [-v]";
 	const struct kw_option table[] = {
 		KW_FLAG('s', opt.server),
-		KW_TEXT('a', opt.addr),
+		KW_NEED('a', opt.addr),
 		KW_TEXT('p', opt.port),
 		KW_NUMBER('t', opt.seconds, 1, 3600),
 		{ 0 }
 	};
-
-	kw_options(argc, argv, table, usage);
-	if (!opt.addr)
-		kw_usage(usage);
-}
-
-int main(int argc, char **argv)
-{
 	unsigned int n;
 	int64_t end;
 
-	kw_prog = "kwbind";
-	parse(argc, argv);
+	kw_options(argc, argv, table, "kwbind [-s] -a addr [-p port] [-t seconds] [-v]");
 	end = kw_now_ms() + opt.seconds * 1000;
 	n = opt.server ? reject_all(end) : bind_all(end);
 	if (!n)

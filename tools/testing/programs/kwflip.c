@@ -98,7 +98,6 @@ int main(int argc, char **argv)
 	pthread_t thread;
 	unsigned int i;
 
-	kw_prog = "kwflip";
 	if (kw_options(argc, argv, table, usage) != argc || !addr)
 		kw_usage(usage);
 	id = connect_peer();

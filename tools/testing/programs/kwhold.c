@@ -250,14 +250,12 @@ static int make_all(const struct kind *kind, void **all, uint64_t *octets)
 
 int main(int argc, char **argv)
 {
-	static const char usage[] =
-		"kwhold -d device -k cq|qp|srq|pd|mw|context|left [-m octets] [-w] [-v]";
 	const char *name = NULL, *what = NULL;
 	uint64_t octets = 0;
 	bool waits = false;
 	const struct kw_option table[] = {
-		KW_TEXT('d', name),
-		KW_TEXT('k', what),
+		KW_NEED('d', name),
+		KW_NEED('k', what),
 		KW_BIG('m', most, 0, UINT64_MAX),
 		KW_FLAG('w', waits),
 		{ 0 }
@@ -266,10 +264,8 @@ int main(int argc, char **argv)
 	void **all;
 	int n = 0;
 
-	kw_prog = "kwhold";
-	kw_options(argc, argv, table, usage);
-	if (!name || !what)
-		kw_usage(usage);
+	kw_options(argc, argv, table,
+		   "kwhold -d device -k cq|qp|srq|pd|mw|context|left [-m octets] [-w] [-v]");
 	kind = kind_of(what);
 	all = kw_zalloc(MOST * sizeof(*all));
 	if (open_all(name))

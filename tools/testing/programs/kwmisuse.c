@@ -196,25 +196,17 @@ static void client(void)
 	destroy_qps();
 }
 
-static void parse(int argc, char **argv)
+int main(int argc, char **argv)
 {
-	static const char usage[] = "kwmisuse -m mode -a addr [-p port] [-v] (modes: kwmisuse.c)";
 	const struct kw_option table[] = {
-		KW_TEXT('m', opt.mode),
-		KW_TEXT('a', opt.addr),
+		KW_NEED('m', opt.mode),
+		KW_NEED('a', opt.addr),
 		KW_TEXT('p', opt.port),
 		{ 0 }
 	};
 
-	kw_options(argc, argv, table, usage);
-	if (!opt.addr || !opt.mode)
-		kw_usage(usage);
-}
-
-int main(int argc, char **argv)
-{
-	kw_prog = "kwmisuse";
-	parse(argc, argv);
+	kw_options(argc, argv, table,
+		   "kwmisuse -m mode -a addr [-p port] [-v] (modes: kwmisuse.c)");
 	if (!strncmp(opt.mode, "connect", strlen("connect")))
 		client();
 	else

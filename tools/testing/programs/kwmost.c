@@ -194,21 +194,17 @@ int main(int argc, char **argv)
 {
 	const char *name = NULL, *what = NULL;
 	const struct kw_option table[] = {
-		KW_TEXT('d', name),
-		KW_TEXT('k', what),
+		KW_NEED('d', name),
+		KW_NEED('k', what),
 		{ 0 }
 	};
-	static const char usage[] = "kwmost -d device -k pd|cq|srq|qp|mr|mw [-v]";
 	const struct kind *kind;
 	struct ibv_device_attr attr;
 	int64_t start = kw_now_ms();
 	int i, most;
 	void **all;
 
-	kw_prog = "kwmost";
-	kw_options(argc, argv, table, usage);
-	if (!name || !what)
-		kw_usage(usage);
+	kw_options(argc, argv, table, "kwmost -d device -k pd|cq|srq|qp|mr|mw [-v]");
 	kind = kind_of(what);
 	open_device(name);
 	if (ibv_query_device(verbs, &attr))

@@ -92,20 +92,16 @@ int main(int argc, char **argv)
 	const char *name = NULL;
 	bool keep = false;
 	const struct kw_option table[] = {
-		KW_TEXT('d', name),
+		KW_NEED('d', name),
 		KW_NUMBER('n', cycles, 1, 1000000),
 		KW_NUMBER('e', entries, 1, 1000000),
 		KW_FLAG('k', keep),
 		{ 0 }
 	};
-	static const char usage[] = "kwobjects -d device [-n cycles] [-e entries] [-k] [-v]";
 	struct ibv_device *device;
 	void *memory;
 
-	kw_prog = "kwobjects";
-	kw_options(argc, argv, table, usage);
-	if (!name)
-		kw_usage(usage);
+	kw_options(argc, argv, table, "kwobjects -d device [-n cycles] [-e entries] [-k] [-v]");
 	device = find(name);
 	memory = kw_zalloc(LEN);
 	for (i = 0; i < cycles; i++) {

@@ -89,20 +89,17 @@ static void begin_accept(void)
 
 int main(int argc, char **argv)
 {
-	static const char usage[] = "kwpending [-s] -a addr [-p port] [-n connections] [-u] [-v]";
 	const struct kw_option table[] = {
 		KW_FLAG('s', opt.server),
 		KW_FLAG('u', opt.verbs_first),
-		KW_TEXT('a', opt.addr),
+		KW_NEED('a', opt.addr),
 		KW_TEXT('p', opt.port),
 		KW_NUMBER('n', opt.connections, 1, 100000),
 		{ 0 }
 	};
 
-	kw_prog = "kwpending";
-	kw_options(argc, argv, table, usage);
-	if (!opt.addr)
-		kw_usage(usage);
+	kw_options(argc, argv, table,
+		   "kwpending [-s] -a addr [-p port] [-n connections] [-u] [-v]");
 	/* Without this call librdmacm opens a device when it has resolved an address. */
 	if (opt.verbs_first && !rdma_get_devices(NULL))
 		kw_die(KW_SETUP, "there is no device");

@@ -225,19 +225,15 @@ static void destroy(void)
 
 int main(int argc, char **argv)
 {
-	static const char usage[] = "kwpost -d rdma-device [-n times] [-g] [-v]";
 	const struct kw_option table[] = {
-		KW_TEXT('d', dev),
+		KW_NEED('d', dev),
 		KW_NUMBER('n', times, 1, 1000000),
 		KW_FLAG('g', until_gone),
 		{ 0 }
 	};
 	unsigned int i, k;
 
-	kw_prog = "kwpost";
-	kw_options(argc, argv, table, usage);
-	if (!dev)
-		kw_usage(usage);
+	kw_options(argc, argv, table, "kwpost -d rdma-device [-n times] [-g] [-v]");
 	make_objects();
 	if (until_gone) {
 		stay_until_gone();

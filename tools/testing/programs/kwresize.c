@@ -156,16 +156,12 @@ int main(int argc, char **argv)
 {
 	const char *name = NULL;
 	const struct kw_option table[] = {
-		KW_TEXT('d', name),
+		KW_NEED('d', name),
 		KW_NUMBER('n', resizes, 1, 1000000),
 		{ 0 }
 	};
-	static const char usage[] = "kwresize -d device [-n resizes] [-v]";
 
-	kw_prog = "kwresize";
-	kw_options(argc, argv, table, usage);
-	if (!name)
-		kw_usage(usage);
+	kw_options(argc, argv, table, "kwresize -d device [-n resizes] [-v]");
 	open_device(name);
 	compare_times();
 	make_dead_qp();

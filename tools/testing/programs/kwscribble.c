@@ -213,10 +213,8 @@ static void wait_for(pid_t pid)
 
 int main(int argc, char **argv)
 {
-	static const char usage[] =
-		"kwscribble -a addr [-p port] [-n rounds] [-t milliseconds] [-S seed] [-v]";
 	static const struct kw_option table[] = {
-		KW_TEXT('a', addr),
+		KW_NEED('a', addr),
 		KW_TEXT('p', port),
 		KW_NUMBER('n', rounds, 1, 100000),
 		KW_NUMBER('t', scribble_ms, 1, 60000),
@@ -226,10 +224,8 @@ int main(int argc, char **argv)
 	unsigned int i;
 	pid_t pid;
 
-	kw_prog = "kwscribble";
-	kw_options(argc, argv, table, usage);
-	if (!addr)
-		kw_usage(usage);
+	kw_options(argc, argv, table,
+		   "kwscribble -a addr [-p port] [-n rounds] [-t milliseconds] [-S seed] [-v]");
 	for (i = 0; i < rounds; i++) {
 		pid = fork();
 		if (pid < 0)

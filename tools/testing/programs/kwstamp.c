@@ -142,7 +142,6 @@ int main(int argc, char **argv)
 	uint64_t begin, first, second, last = 0;
 	unsigned int i;
 
-	kw_prog = "kwstamp";
 	if (kw_options(argc, argv, table, usage) != argc || !addr)
 		kw_usage(usage);
 	id = kwcm_resolve(addr, port);

@@ -37,28 +37,18 @@ static void try_number(struct rdma_cm_id *id, unsigned int qpn)
 		kw_die(KW_MISMATCH, "queue pair %u: %s", qpn, strerror(errno));
 }
 
-static void parse(int argc, char **argv)
+int main(int argc, char **argv)
 {
-	static const char usage[] = "kwsteal -a addr [-p port] [-n numbers] [-v]";
 	const struct kw_option table[] = {
-		KW_TEXT('a', opt.addr),
+		KW_NEED('a', opt.addr),
 		KW_TEXT('p', opt.port),
 		KW_NUMBER('n', opt.numbers, 1, 1 << 24),
 		{ 0 }
 	};
-
-	kw_options(argc, argv, table, usage);
-	if (!opt.addr)
-		kw_usage(usage);
-}
-
-int main(int argc, char **argv)
-{
 	struct rdma_cm_id *id;
 	unsigned int qpn;
 
-	kw_prog = "kwsteal";
-	parse(argc, argv);
+	kw_options(argc, argv, table, "kwsteal -a addr [-p port] [-n numbers] [-v]");
 	id = kwcm_resolve(opt.addr, opt.port);
 	for (qpn = 0; qpn < opt.numbers; qpn++)
 		try_number(id, qpn);

@@ -544,7 +544,6 @@ int main(int argc, char **argv)
 	};
 	static const char usage[] = "-s|-c -a addr [-p port] [-m mistake]";
 
-	kw_prog = "kwwrong";
 	kw_options(argc, argv, options, usage);
 	if (!addr || server == client)
 		kw_usage(usage);

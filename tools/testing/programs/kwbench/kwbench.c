@@ -6,14 +6,13 @@
 #include "kwbench.h"
 #include "tcp.h"
 
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char usage_text[] =
-	"usage: kwbench -s [-T] -a addr [-p port]\n"
+static const char usage[] =
+	"kwbench -s [-T] -a addr [-p port]\n"
 	"       kwbench -c -a addr [-p port] -o operation [-m octets] [-q qps] [-w depth]\n"
 	"               [-t ms] [-u ms] [-l] [-e]\n"
 	"  -s, -c  server (until killed) or client\n"
@@ -40,63 +39,18 @@ static struct {
 	.cfg = { .magic = KB_MAGIC, .qps = 1, .depth = 64, .op = KB_WRITE },
 };
 
-static enum kb_op op_of(const char *name)
+static void set_op(const char *name)
 {
 	static const char *const names[] = { "write", "read", "send", "write-imm", "fetch-add",
 					     "cmp-swap", "idle", "stream" };
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strcmp(name, names[i]))
-			return i;
+		if (!strcmp(name, names[i])) {
+			opt.cfg.op = i;
+			return;
+		}
 	kw_die(KW_SETUP, "no operation '%s'", name);
-}
-
-static void parse_option(int o, const char *arg)
-{
-	switch (o) {
-	case 's':
-		opt.server = true;
-		break;
-	case 'c':
-		opt.client = true;
-		break;
-	case 'T':
-		opt.tcp = true;
-		break;
-	case 'a':
-		opt.addr = arg;
-		break;
-	case 'p':
-		opt.port = arg;
-		break;
-	case 'o':
-		opt.cfg.op = op_of(arg);
-		break;
-	case 'm':
-		opt.cfg.size = kw_number(arg, 1, 1 << 30, "-m");
-		break;
-	case 'q':
-		opt.cfg.qps = kw_number(arg, 1, KB_MAX_QPS, "-q");
-		break;
-	case 'w':
-		opt.cfg.depth = kw_number(arg, 1, 4096, "-w");
-		break;
-	case 't':
-		opt.ms = kw_number(arg, 1, 3600000, "-t");
-		break;
-	case 'u':
-		opt.warm_ms = kw_number(arg, 0, 3600000, "-u");
-		break;
-	case 'l':
-		opt.cfg.flags |= KB_LATENCY;
-		break;
-	case 'e':
-		opt.cfg.flags |= KB_EVENTS;
-		break;
-	default:
-		kw_die(KW_SETUP, "%s", usage_text);
-	}
 }
 
 static void client(double warm, double seconds)
@@ -117,10 +71,33 @@ static void client(double warm, double seconds)
 	kb_close(&run);
 }
 
-static void judge_options(void)
+static void parse(int argc, char **argv)
 {
-	if (opt.server == opt.client || !opt.addr)
-		kw_die(KW_SETUP, "%s", usage_text);
+	unsigned int qps = opt.cfg.qps, depth = opt.cfg.depth;
+	bool latency = false, events = false;
+	const struct kw_option table[] = {
+		KW_FLAG('s', opt.server),
+		KW_FLAG('c', opt.client),
+		KW_FLAG('T', opt.tcp),
+		KW_NEED('a', opt.addr),
+		KW_TEXT('p', opt.port),
+		KW_CALL('o', set_op),
+		KW_NUMBER('m', opt.cfg.size, 1, 1 << 30),
+		KW_NUMBER('q', qps, 1, KB_MAX_QPS),
+		KW_NUMBER('w', depth, 1, 4096),
+		KW_NUMBER('t', opt.ms, 1, 3600000),
+		KW_NUMBER('u', opt.warm_ms, 0, 3600000),
+		KW_FLAG('l', latency),
+		KW_FLAG('e', events),
+		{ 0 }
+	};
+
+	kw_options(argc, argv, table, usage);
+	if (opt.server == opt.client)
+		kw_usage(usage);
+	opt.cfg.qps = qps;
+	opt.cfg.depth = depth;
+	opt.cfg.flags = (latency ? KB_LATENCY : 0) | (events ? KB_EVENTS : 0);
 	if (opt.cfg.op == KB_WRITE && opt.cfg.flags == (KB_LATENCY | KB_EVENTS))
 		kw_die(KW_SETUP, "a Write makes no event at the far side: no -l with -e");
 	if (!opt.cfg.size)
@@ -132,12 +109,7 @@ static void judge_options(void)
 
 int main(int argc, char **argv)
 {
-	int o;
-
-	kw_prog = "kwbench";
-	while ((o = getopt(argc, argv, "scTa:p:o:m:q:w:t:u:le")) != -1)
-		parse_option(o, optarg);
-	judge_options();
+	parse(argc, argv);
 	kw_prog = opt.server ? "kwbench server" : "kwbench client";
 	signal(SIGPIPE, SIG_IGN);
 	if (opt.server && opt.tcp)

@@ -397,7 +397,6 @@ int main(int argc, char **argv)
 	const struct test *t;
 	int at;
 
-	kw_prog = "kwcoalesce";
 	at = kw_options(argc, argv, table, usage);
 	if (!addr || at != argc - 1)
 		kw_usage(usage);

@@ -86,7 +86,6 @@ int main(int argc, char **argv)
 {
 	int64_t began;
 
-	kw_prog = "kwconn";
 	parse(argc, argv);
 	kw_prog = kn_opt.server ? "kwconn server" : "kwconn client";
 	signal(SIGTERM, on_signal);

@@ -6,7 +6,6 @@
 #include "kwdata.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -35,7 +34,6 @@ static struct {
 		.count = 10000,
 		.window = 6,
 		.conns = 1,
-		.flags = KD_DUPLEX,
 		.max_sge = KD_MAX_SGE,
 		.depth = 4,
 		.types = (1 << KD_TYPES) - 1,
@@ -49,8 +47,8 @@ static struct {
 	uint64_t octets, ops[KD_TYPES], checked;
 } total = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static const char usage_text[] =
-	"usage: kwdata -s [-a addr] [-p port] [-k] [-B|-H|-P] [-Q] [-T seconds] [-v]\n"
+static const char usage[] =
+	"kwdata -s [-a addr] [-p port] [-k] [-B|-H|-P] [-Q] [-T seconds] [-v]\n"
 	"       kwdata -c -a addr [-p port] [-n count] [-S seed] [-m max] [-w window] [-q conns]\n"
 	"              [-t types] [-g sges] [-o depth] [-e] [-z] [-1] [-b] [-B|-H|-P] [-x write|read|send|guard] [-Q] [-T seconds] [-v]\n"
 	"  -s, -c  server or client; the client decides everything about the run\n"
@@ -73,15 +71,9 @@ static const char usage_text[] =
 	"  -z      one end is siw: no Reads that siw answers wrongly\n"
 	"  -Q      this end is siw: it completes out of order, reads sources after their\n"
 	"          completion, sends small messages that cross a page wrongly\n"
-	"  -T      give up after so long without progress\n";
+	"  -T      give up after so long without progress";
 
-static void usage(void)
-{
-	fputs(usage_text, stderr);
-	exit(KW_SETUP);
-}
-
-static enum kd_spoil parse_spoil(const char *text)
+static void parse_spoil(const char *text)
 {
 	static const char *const names[] = {
 		[KD_SPOIL_WRITE] = "write",
@@ -93,104 +85,67 @@ static enum kd_spoil parse_spoil(const char *text)
 
 	for (s = KD_SPOIL_WRITE; s <= KD_SPOIL_GUARD; s++)
 		if (!strcmp(text, names[s]))
-			return s;
-	usage();
-	return KD_SPOIL_NONE;
+			opt.spoil = s;
+	if (!opt.spoil)
+		kw_usage(usage);
 }
 
-static uint32_t parse_types(const char *text)
+static void parse_types(const char *text)
 {
-	uint32_t types = 0;
 	int t;
 
+	opt.cfg.types = 0;
 	for (t = 0; t < KD_TYPES; t++)
 		if (strchr(text, kd_type_name[t][0]))
-			types |= 1U << t;
-	if (!types)
-		usage();
-	return types;
+			opt.cfg.types |= 1U << t;
+	if (!opt.cfg.types)
+		kw_usage(usage);
 }
 
-static void parse_option(int o)
+static void parse(int argc, char **argv)
 {
-	struct kd_config *cfg = &opt.cfg;
+	unsigned int window = opt.cfg.window, conns = opt.cfg.conns, max_sge = opt.cfg.max_sge;
+	unsigned int depth = opt.cfg.depth, stall_s = opt.stall_ms / 1000;
+	bool events = false, spare = false, one_way = false;
+	bool dmabuf = false, huge = false, parts = false;
+	const struct kw_option table[] = {
+		KW_FLAG('s', opt.server),
+		KW_FLAG('c', opt.client),
+		KW_FLAG('k', opt.keep),
+		KW_FLAG('Q', opt.quirks),
+		KW_TEXT('a', opt.addr),
+		KW_TEXT('p', opt.port),
+		KW_BIG('n', opt.cfg.count, 0, UINT64_MAX / 2),
+		KW_BIG('S', opt.cfg.seed, 0, UINT64_MAX),
+		KW_NUMBER('m', opt.cfg.max_len, 1, KD_MAX_LEN),
+		KW_NUMBER('w', window, 1, KD_MAX_WINDOW),
+		KW_NUMBER('q', conns, 1, MAX_CONNS),
+		KW_NUMBER('g', max_sge, 1, KD_MAX_SGE),
+		KW_NUMBER('o', depth, 1, 128),
+		KW_CALL('t', parse_types),
+		KW_FLAG('e', events),
+		KW_FLAG('z', spare),
+		KW_FLAG('1', one_way),
+		KW_FLAG('B', dmabuf),
+		KW_FLAG('H', huge),
+		KW_FLAG('P', parts),
+		KW_FLAG('b', opt.gate),
+		KW_CALL('x', parse_spoil),
+		KW_NUMBER('T', stall_s, 1, 3600),
+		{ 0 }
+	};
+	int at = kw_options(argc, argv, table, usage);
 
-	switch (o) {
-	case 's':
-		opt.server = true;
-		break;
-	case 'c':
-		opt.client = true;
-		break;
-	case 'k':
-		opt.keep = true;
-		break;
-	case 'Q':
-		opt.quirks = true;
-		break;
-	case 'v':
-		kw_verbose = true;
-		break;
-	case 'a':
-		opt.addr = optarg;
-		break;
-	case 'p':
-		opt.port = optarg;
-		break;
-	case 'n':
-		cfg->count = kw_number(optarg, 0, UINT64_MAX / 2, "-n");
-		break;
-	case 'S':
-		cfg->seed = kw_number(optarg, 0, UINT64_MAX, "-S");
-		break;
-	case 'm':
-		cfg->max_len = kw_number(optarg, 1, KD_MAX_LEN, "-m");
-		break;
-	case 'w':
-		cfg->window = kw_number(optarg, 1, KD_MAX_WINDOW, "-w");
-		break;
-	case 'q':
-		cfg->conns = kw_number(optarg, 1, MAX_CONNS, "-q");
-		break;
-	case 'g':
-		cfg->max_sge = kw_number(optarg, 1, KD_MAX_SGE, "-g");
-		break;
-	case 'o':
-		cfg->depth = kw_number(optarg, 1, 128, "-o");
-		break;
-	case 't':
-		cfg->types = parse_types(optarg);
-		break;
-	case 'e':
-		cfg->flags |= KD_EVENT;
-		break;
-	case 'z':
-		cfg->flags |= KD_SPARE;
-		break;
-	case '1':
-		cfg->flags &= ~KD_DUPLEX;
-		break;
-	case 'B':
-		kd_memory = KD_DMABUF;
-		break;
-	case 'H':
-		kd_memory = KD_HUGE;
-		break;
-	case 'P':
-		kd_memory = KD_HUGE_PARTS;
-		break;
-	case 'b':
-		opt.gate = true;
-		break;
-	case 'x':
-		opt.spoil = parse_spoil(optarg);
-		break;
-	case 'T':
-		opt.stall_ms = 1000 * kw_number(optarg, 1, 3600, "-T");
-		break;
-	default:
-		usage();
-	}
+	if (opt.server == opt.client || at != argc)
+		kw_usage(usage);
+	opt.cfg.window = window;
+	opt.cfg.conns = conns;
+	opt.cfg.max_sge = max_sge;
+	opt.cfg.depth = depth;
+	opt.cfg.flags = (events ? KD_EVENT : 0) | (spare ? KD_SPARE : 0) |
+			(one_way ? 0 : KD_DUPLEX);
+	opt.stall_ms = 1000 * stall_s;
+	kd_memory = parts ? KD_HUGE_PARTS : huge ? KD_HUGE : dmabuf ? KD_DMABUF : KD_PLAIN;
 }
 
 static void account(const struct kd_conn *c, enum kw_exit code)
@@ -397,12 +352,8 @@ static void report(int64_t ms)
 int main(int argc, char **argv)
 {
 	int64_t begin;
-	int o;
 
-	while ((o = getopt(argc, argv, "sckQva:p:n:S:m:w:q:t:g:o:ez1x:T:bBHP")) != -1)
-		parse_option(o);
-	if (opt.server == opt.client || optind != argc)
-		usage();
+	parse(argc, argv);
 	kw_prog = opt.server ? "kwdata server" : "kwdata client";
 	signal(SIGTERM, on_signal);
 	signal(SIGINT, on_signal);

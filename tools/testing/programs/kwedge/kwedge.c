@@ -62,7 +62,6 @@ int main(int argc, char **argv)
 	};
 	int at;
 
-	kw_prog = "kwedge";
 	at = kw_options(argc, argv, table, usage);
 	if (opt.server == client || !opt.addr || at != argc - 1)
 		kw_usage(usage);

@@ -34,7 +34,7 @@ static struct {
 static void parse(int argc, char **argv)
 {
 	const struct kw_option table[] = {
-		KW_TEXT('a', opt.addr),
+		KW_NEED('a', opt.addr),
 		KW_TEXT('p', opt.port),
 		KW_NUMBER('m', opt.large, 65536, 1 << 30),
 		KW_NUMBER('n', opt.cycles, 1, 1000000),
@@ -42,8 +42,6 @@ static void parse(int argc, char **argv)
 	};
 
 	kw_options(argc, argv, table, usage);
-	if (!opt.addr)
-		kw_usage(usage);
 }
 
 /* Return: number of wrong outcomes. */

@@ -27,7 +27,6 @@ int main(int argc, char **argv)
 		{ 0 }
 	};
 
-	kw_prog = "kwmw";
 	kw_options(argc, argv, table, usage);
 	if (is_server == is_client || !km_addr)
 		kw_usage(usage);

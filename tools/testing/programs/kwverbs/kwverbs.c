@@ -154,11 +154,10 @@ static void add_known(const char *name)
 
 int main(int argc, char **argv)
 {
-	static const char usage[] = "kwverbs -a addr [-p port] [-k case]... [-o] [-v]";
 	const char *addr = NULL, *port = "7175";
 	bool objects_only = false;
 	const struct kw_option table[] = {
-		KW_TEXT('a', addr),
+		KW_NEED('a', addr),
 		KW_TEXT('p', port),
 		KW_CALL('k', add_known),
 		KW_FLAG('o', objects_only),
@@ -166,10 +165,7 @@ int main(int argc, char **argv)
 	};
 	struct kv_env e = { 0 };
 
-	kw_prog = "kwverbs";
-	kw_options(argc, argv, table, usage);
-	if (!addr)
-		kw_usage(usage);
+	kw_options(argc, argv, table, "kwverbs -a addr [-p port] [-k case]... [-o] [-v]");
 	set_up(&e, addr, port);
 	run(&e, objects_only);
 	tear_down(&e);

@@ -427,14 +427,10 @@ static void try_all(void)
 
 int main(int argc, char **argv)
 {
-	static const char usage[] = "kwuabi -d rdma-device [-v]";
-	static const struct kw_option table[] = { KW_TEXT('d', dev), { 0 } };
+	static const struct kw_option table[] = { KW_NEED('d', dev), { 0 } };
 	int rv;
 
-	kw_prog = "kwuabi";
-	kw_options(argc, argv, table, usage);
-	if (!dev)
-		kw_usage(usage);
+	kw_options(argc, argv, table, "kwuabi -d rdma-device [-v]");
 	try_versions();
 	try_context();
 	try_support();

@@ -333,29 +333,19 @@ static void on_signal(int sig)
 	stop = true;
 }
 
-static void parse(int argc, char **argv)
+int main(int argc, char **argv)
 {
-	static const char usage[] = "kwtarget -a addr [-p port] [-c control-port] [-v]";
 	const struct kw_option table[] = {
-		KW_TEXT('a', opt.addr),
+		KW_NEED('a', opt.addr),
 		KW_TEXT('p', opt.port),
 		KW_TEXT('c', opt.control),
 		{ 0 }
 	};
-
-	kw_options(argc, argv, table, usage);
-	if (!opt.addr)
-		kw_usage(usage);
-}
-
-int main(int argc, char **argv)
-{
 	struct sigaction on_term = { .sa_handler = on_signal };
 	struct kwt t = { .conn = t.conns };
 	int control, fd;
 
-	kw_prog = "kwtarget";
-	parse(argc, argv);
+	kw_options(argc, argv, table, "kwtarget -a addr [-p port] [-c control-port] [-v]");
 	sigaction(SIGTERM, &on_term, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	t.channel = rdma_create_event_channel();

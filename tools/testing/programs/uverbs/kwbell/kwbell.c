@@ -146,20 +146,16 @@ static void try_all(void)
 
 int main(int argc, char **argv)
 {
-	static const char usage[] = "kwbell -d rdma-device [-u user] [-g] [-t threads] [-v]";
 	static bool gone;
 	static const struct kw_option table[] = {
-		KW_TEXT('d', bell_dev),
+		KW_NEED('d', bell_dev),
 		KW_NUMBER('u', user, 1, INT32_MAX),
 		KW_FLAG('g', gone),
 		KW_NUMBER('t', bell_threads, 1, BELL_MAX_THREADS),
 		{ 0 }
 	};
 
-	kw_prog = "kwbell";
-	kw_options(argc, argv, table, usage);
-	if (!bell_dev)
-		kw_usage(usage);
+	kw_options(argc, argv, table, "kwbell -d rdma-device [-u user] [-g] [-t threads] [-v]");
 	if (gone)
 		bell_try_until_gone();
 	else

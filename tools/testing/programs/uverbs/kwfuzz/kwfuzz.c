@@ -170,10 +170,8 @@ static void say_counts(void)
 
 int main(int argc, char **argv)
 {
-	static const char usage[] =
-		"kwfuzz -d device [-n calls] [-j processes] [-t threads] [-S seed] [-v]";
 	static const struct kw_option table[] = {
-		KW_TEXT('d', opt.dev),
+		KW_NEED('d', opt.dev),
 		KW_BIG('n', opt.calls, 1, UINT32_MAX),
 		KW_NUMBER('j', opt.jobs, 1, MAX_JOBS),
 		KW_NUMBER('t', opt.threads, 1, KWF_THREADS),
@@ -181,10 +179,8 @@ int main(int argc, char **argv)
 		{ 0 }
 	};
 
-	kw_prog = "kwfuzz";
-	kw_options(argc, argv, table, usage);
-	if (!opt.dev)
-		kw_usage(usage);
+	kw_options(argc, argv, table,
+		   "kwfuzz -d device [-n calls] [-j processes] [-t threads] [-S seed] [-v]");
 	count = mmap(NULL, sizeof(*count), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 		     -1, 0);
 	if (count == MAP_FAILED)
