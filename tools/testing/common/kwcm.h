@@ -5,6 +5,8 @@
 #ifndef KWCM_H
 #define KWCM_H
 
+#include "kwib.h"
+
 #include <rdma/rdma_cma.h>
 #include <stdbool.h>
 

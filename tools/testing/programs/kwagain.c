@@ -44,17 +44,12 @@ static uint8_t mem[DEPTH + 2][LEN];	/* DEPTH receives, a Send, and the receive S
 
 static void make(struct ibv_context *verbs)
 {
-	struct ibv_qp_init_attr attr = {
-		.qp_type = IBV_QPT_RC,
-		.sq_sig_all = 1,
-		.cap = { .max_send_wr = DEPTH, .max_recv_wr = DEPTH + 1, .max_send_sge = 1,
-			 .max_recv_sge = 1 },
-	};
+	struct ibv_qp_init_attr attr;
 
 	pd = ibv_alloc_pd(verbs);
 	cq = ibv_create_cq(verbs, 4 * DEPTH, NULL, NULL, 0);
-	attr.send_cq = cq;
-	attr.recv_cq = cq;
+	attr = kw_qp_attr(cq, DEPTH, DEPTH + 1, 1);
+	attr.sq_sig_all = 1;
 	qp = pd && cq ? ibv_create_qp(pd, &attr) : NULL;
 	mr = pd ? ibv_reg_mr(pd, mem, sizeof(mem), IBV_ACCESS_LOCAL_WRITE) : NULL;
 	if (!qp || !mr)

@@ -97,17 +97,12 @@ static struct ibv_wc next_wc(struct conn *c)
 
 static void make_conn(struct conn *c, struct rdma_cm_id *id, struct ibv_pd *pd)
 {
-	struct ibv_qp_init_attr a = {
-		.qp_type = IBV_QPT_RC,
-		.cap = { .max_send_wr = 2 * DEPTH, .max_recv_wr = server ? rounds : 1,
-			 .max_send_sge = 1, .max_recv_sge = 1 },
-	};
+	struct ibv_qp_init_attr a;
 
 	c->id = id;
 	c->cq = ibv_create_cq(id->verbs, 2 * DEPTH + (server ? rounds : 1), NULL, NULL, 0);
 	must(c->cq, "create a completion queue");
-	a.send_cq = c->cq;
-	a.recv_cq = c->cq;
+	a = kw_qp_attr(c->cq, 2 * DEPTH, server ? rounds : 1, 1);
 	if (rdma_create_qp(id, pd, &a))
 		kw_die(KW_SETUP, "cannot create a queue pair: %s", strerror(errno));
 }

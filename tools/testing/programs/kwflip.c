@@ -56,17 +56,12 @@ static void *flip(void *arg)
 
 static struct rdma_cm_id *connect_peer(void)
 {
-	struct ibv_qp_init_attr a = {
-		.qp_type = IBV_QPT_RC,
-		.cap = { .max_send_wr = DEPTH, .max_recv_wr = 1, .max_send_sge = 1,
-			 .max_recv_sge = 1 },
-	};
+	struct ibv_qp_init_attr a;
 	struct rdma_conn_param param = { .initiator_depth = 1, .responder_resources = 1 };
 	struct rdma_cm_id *id = kwcm_resolve(addr, port);
 	struct kwcm_event ev;
 
-	a.send_cq = ibv_create_cq(id->verbs, 2 * DEPTH, NULL, NULL, 0);
-	a.recv_cq = a.send_cq;
+	a = kw_qp_attr(ibv_create_cq(id->verbs, 2 * DEPTH, NULL, NULL, 0), DEPTH, 1, 1);
 	if (!a.send_cq || rdma_create_qp(id, id->pd, &a) || rdma_connect(id, &param) ||
 	    kwcm_expect(id->channel, RDMA_CM_EVENT_ESTABLISHED, CONNECT_MS, &ev))
 		kw_die(KW_SETUP, "cannot connect");

@@ -12,10 +12,10 @@
  * kind "left" is only the ring of a completion queue, which stays mapped after its queue is gone.
  */
 #define _GNU_SOURCE
+#include "kwib.h"
 #include "kwtest.h"
 
 #include <errno.h>
-#include <infiniband/verbs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,10 +60,7 @@ static int end_cq(void *object)
 
 static void *make_qp(int i)
 {
-	struct ibv_qp_init_attr attr = {
-		.qp_type = IBV_QPT_RC, .send_cq = cqs[i], .recv_cq = cqs[i],
-		.cap = { .max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1 },
-	};
+	struct ibv_qp_init_attr attr = kw_qp_attr(cqs[i], 1, 1, 1);
 
 	return ibv_create_qp(pds[i], &attr);
 }
@@ -208,14 +205,9 @@ static const struct kind *kind_of(const char *name)
 /* Open the contexts, each with what the other objects need. Return: false: refused. */
 static bool open_all(const char *name)
 {
-	struct ibv_device **list = ibv_get_device_list(NULL);
 	int i;
 
-	while (list && *list && strcmp(ibv_get_device_name(*list), name))
-		list++;
-	if (!list || !*list)
-		kw_die(KW_SETUP, "there is no device %s", name);
-	device = *list;
+	device = kw_device(name);
 	for (i = 0; i < CONTEXTS; i++) {
 		verbs[i] = ibv_open_device(device);
 		pds[i] = verbs[i] ? ibv_alloc_pd(verbs[i]) : NULL;

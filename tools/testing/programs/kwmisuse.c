@@ -43,16 +43,12 @@ static struct ibv_qp *qps[NUM_QPS];
 
 static void make_qps(struct ibv_context *verbs)
 {
-	struct ibv_qp_init_attr attr = {
-		.qp_type = IBV_QPT_RC,
-		.cap = { .max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1 },
-	};
+	struct ibv_qp_init_attr attr;
 	int i;
 
 	pd = ibv_alloc_pd(verbs);
 	cq = ibv_create_cq(verbs, 8, NULL, NULL, 0);
-	attr.send_cq = cq;
-	attr.recv_cq = cq;
+	attr = kw_qp_attr(cq, 1, 1, 1);
 	for (i = 0; i < NUM_QPS; i++) {
 		qps[i] = pd && cq ? ibv_create_qp(pd, &attr) : NULL;
 		if (!qps[i])

@@ -9,10 +9,10 @@
  * more than the device reports must be refused with ENOMEM; after one has been destroyed another
  * can be made, and in the end all are destroyed.
  */
+#include "kwib.h"
 #include "kwtest.h"
 
 #include <errno.h>
-#include <infiniband/verbs.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,10 +90,7 @@ static int most_qps(const struct ibv_device_attr *attr)
 
 static void *make_qp(void)
 {
-	struct ibv_qp_init_attr attr = {
-		.qp_type = IBV_QPT_RC, .send_cq = cq, .recv_cq = cq,
-		.cap = { .max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1 },
-	};
+	struct ibv_qp_init_attr attr = kw_qp_attr(cq, 1, 1, 1);
 
 	return ibv_create_qp(pd, &attr);
 }
@@ -154,11 +151,7 @@ static const struct kind *kind_of(const char *name)
 
 static void open_device(const char *name)
 {
-	struct ibv_device **list = ibv_get_device_list(NULL);
-
-	while (list && *list && strcmp(ibv_get_device_name(*list), name))
-		list++;
-	verbs = list && *list ? ibv_open_device(*list) : NULL;
+	verbs = ibv_open_device(kw_device(name));
 	pd = verbs ? ibv_alloc_pd(verbs) : NULL;
 	cq = verbs ? ibv_create_cq(verbs, 1, NULL, NULL, 0) : NULL;
 	if (!pd || !cq)

@@ -9,10 +9,10 @@
  * so that the kernel has to destroy the objects. With -k the first cycle keeps the objects until
  * the program is killed.
  */
+#include "kwib.h"
 #include "kwtest.h"
 
 #include <errno.h>
-#include <infiniband/verbs.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -32,17 +32,9 @@ struct objects {
 
 static struct ibv_qp *create_qp(struct objects *o, struct ibv_srq *srq)
 {
-	struct ibv_qp_init_attr attr = {
-		.qp_type = IBV_QPT_RC,
-		.send_cq = o->cq,
-		.recv_cq = o->cq,
-		.srq = srq,
-		.cap = {
-			.max_send_wr = 16, .max_recv_wr = 16,
-			.max_send_sge = 2, .max_recv_sge = 2,
-		},
-	};
+	struct ibv_qp_init_attr attr = kw_qp_attr(o->cq, 16, 16, 2);
 
+	attr.srq = srq;
 	return ibv_create_qp(o->pd, &attr);
 }
 
@@ -76,16 +68,6 @@ static void end_all(struct objects *o)
 		kw_die(KW_MISMATCH, "cannot destroy an object: %s", strerror(errno));
 }
 
-static struct ibv_device *find(const char *name)
-{
-	struct ibv_device **list = ibv_get_device_list(NULL);
-
-	for (; list && *list; list++)
-		if (!strcmp(ibv_get_device_name(*list), name))
-			return *list;
-	kw_die(KW_SETUP, "there is no device %s", name);
-}
-
 int main(int argc, char **argv)
 {
 	unsigned int i, cycles = 1, entries = 64;
@@ -102,7 +84,7 @@ int main(int argc, char **argv)
 	void *memory;
 
 	kw_options(argc, argv, table, "kwobjects -d device [-n cycles] [-e entries] [-k] [-v]");
-	device = find(name);
+	device = kw_device(name);
 	memory = kw_zalloc(LEN);
 	for (i = 0; i < cycles; i++) {
 		struct objects all;

@@ -30,17 +30,13 @@ static struct ibv_cq *cq;
 
 static void make_qp(struct rdma_cm_id *id)
 {
-	struct ibv_qp_init_attr attr = {
-		.qp_type = IBV_QPT_RC,
-		.cap = { .max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1 },
-	};
+	struct ibv_qp_init_attr attr;
 
 	if (!pd) {
 		pd = ibv_alloc_pd(id->verbs);
 		cq = ibv_create_cq(id->verbs, 8, NULL, NULL, 0);
 	}
-	attr.send_cq = cq;
-	attr.recv_cq = cq;
+	attr = kw_qp_attr(cq, 1, 1, 1);
 	if (!pd || !cq || rdma_create_qp(id, pd, &attr))
 		kw_die(KW_SETUP, "cannot create a queue pair: %s", strerror(errno));
 }

@@ -15,6 +15,7 @@
  * Then the program posts and polls for a while, in queues that the kernel no longer reads, and
  * waits for SIGTERM with the device open.
  */
+#include "kwib.h"
 #include "kwtest.h"
 
 #include <errno.h>
@@ -23,7 +24,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <infiniband/verbs.h>
 #include <rdma/ib_user_verbs.h>
 
 static const char *dev;
@@ -38,21 +38,12 @@ static struct ibv_qp *qp;
 
 static void make_objects(void)
 {
-	struct ibv_qp_init_attr attr = {
-		.qp_type = IBV_QPT_RC,
-		.cap = { .max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1,
-			 .max_recv_sge = 1 },
-	};
-	struct ibv_device **list = ibv_get_device_list(NULL);
-	int i;
+	struct ibv_qp_init_attr attr;
 
-	for (i = 0; list && list[i] && !verbs; i++)
-		if (!strcmp(ibv_get_device_name(list[i]), dev))
-			verbs = ibv_open_device(list[i]);
+	verbs = ibv_open_device(kw_device(dev));
 	pd = verbs ? ibv_alloc_pd(verbs) : NULL;
 	cq = verbs ? ibv_create_cq(verbs, 16, NULL, NULL, 0) : NULL;
-	attr.send_cq = cq;
-	attr.recv_cq = cq;
+	attr = kw_qp_attr(cq, 4, 4, 1);
 	qp = pd && cq ? ibv_create_qp(pd, &attr) : NULL;
 	if (!qp)
 		kw_die(KW_SETUP, "cannot make a queue pair on %s: %s", dev, strerror(errno));

@@ -10,10 +10,10 @@
  * completes once and in order, though the queue has not one entry more than it needs, and no poll
  * takes long.
  */
+#include "kwib.h"
 #include "kwtest.h"
 
 #include <errno.h>
-#include <infiniband/verbs.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -34,30 +34,13 @@ static struct {
 	int64_t longest_ms;
 } seen;
 
-static void open_device(const char *name)
-{
-	struct ibv_device **list = ibv_get_device_list(NULL);
-
-	for (; list && *list; list++)
-		if (!strcmp(ibv_get_device_name(*list), name))
-			verbs = ibv_open_device(*list);
-	if (!verbs)
-		kw_die(KW_SETUP, "cannot open device %s", name);
-}
-
 static void make_dead_qp(void)
 {
-	struct ibv_qp_init_attr attr = {
-		.qp_type = IBV_QPT_RC,
-		.send_cq = cq,
-		.recv_cq = cq,
-		.sq_sig_all = 1,
-		.cap = { .max_send_wr = DEPTH, .max_recv_wr = 1, .max_send_sge = 1,
-			 .max_recv_sge = 1 },
-	};
+	struct ibv_qp_init_attr attr = kw_qp_attr(cq, DEPTH, 1, 1);
 	struct ibv_qp_attr state = { .qp_state = IBV_QPS_ERR };
 	struct ibv_pd *pd = ibv_alloc_pd(verbs);
 
+	attr.sq_sig_all = 1;
 	qp = pd ? ibv_create_qp(pd, &attr) : NULL;
 	if (!qp || ibv_modify_qp(qp, &state, IBV_QP_STATE))
 		kw_die(KW_SETUP, "cannot make a queue pair: %s", strerror(errno));
@@ -162,7 +145,9 @@ int main(int argc, char **argv)
 	};
 
 	kw_options(argc, argv, table, "kwresize -d device [-n resizes] [-v]");
-	open_device(name);
+	verbs = ibv_open_device(kw_device(name));
+	if (!verbs)
+		kw_die(KW_SETUP, "cannot open device %s", name);
 	compare_times();
 	make_dead_qp();
 	resize_under_polls();

@@ -114,23 +114,14 @@ static struct ibv_srq *make_srq(struct ibv_pd *pd)
 
 static struct ibv_mr *connect_child(struct rdma_cm_id **idp, uint8_t *buf, size_t len, bool shared)
 {
-	struct ibv_qp_init_attr a = {
-		.qp_type = IBV_QPT_RC,
-		.cap = {
-			.max_send_wr = 32,
-			.max_recv_wr = 32,
-			.max_send_sge = 2,
-			.max_recv_sge = 2,
-		},
-	};
+	struct ibv_qp_init_attr a;
 	struct rdma_conn_param param = { .initiator_depth = 4, .responder_resources = 4 };
 	struct rdma_cm_id *id = kwcm_resolve(addr, port);
 	struct ibv_cq *cq = ibv_create_cq(id->verbs, 64, NULL, NULL, 0);
 	struct ibv_mr *mr;
 	struct kwcm_event ev;
 
-	a.send_cq = cq;
-	a.recv_cq = cq;
+	a = kw_qp_attr(cq, 32, 32, 2);
 	if (shared)
 		a.srq = make_srq(id->pd);
 	if (!cq || rdma_create_qp(id, id->pd, &a))

@@ -79,16 +79,11 @@ static struct ibv_cq_ex *make_cq(uint64_t flags)
 static void connect_peer(void)
 {
 	struct rdma_conn_param param = { .initiator_depth = 1, .responder_resources = 1 };
-	struct ibv_qp_init_attr a = {
-		.qp_type = IBV_QPT_RC,
-		.cap = { .max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1,
-			 .max_recv_sge = 1 },
-		.sq_sig_all = 1,
-	};
+	struct ibv_qp_init_attr a;
 	struct kwcm_event ev;
 
-	a.send_cq = ibv_cq_ex_to_cq(cq);
-	a.recv_cq = a.send_cq;
+	a = kw_qp_attr(ibv_cq_ex_to_cq(cq), 1, 1, 1);
+	a.sq_sig_all = 1;
 	mr = ibv_reg_mr(id->pd, kw_zalloc(2 * MSG), 2 * MSG, IBV_ACCESS_LOCAL_WRITE);
 	if (!mr || rdma_create_qp(id, id->pd, &a) || rdma_connect(id, &param) ||
 	    kwcm_expect(id->channel, RDMA_CM_EVENT_ESTABLISHED, WAIT_MS, &ev))

@@ -71,19 +71,16 @@ static struct ibv_mr *region(int access)
 
 static void make_queues(void)
 {
-	struct ibv_qp_init_attr a = {
-		.qp_type = IBV_QPT_RC,
-		.cap = { .max_send_wr = DEPTH, .max_recv_wr = DEPTH, .max_send_sge = 2,
-			 .max_recv_sge = 1, .max_inline_data = 64 },
-	};
+	struct ibv_qp_init_attr a;
 
 	pd = ibv_alloc_pd(id->verbs);
 	must(pd, "protection domain");
 	cq = ibv_create_cq(id->verbs, is("cq-full") ? 1 : is("room") ? 4 : 4 * DEPTH, NULL, NULL,
 			   0);
 	must(cq, "completion queue");
-	a.send_cq = cq;
-	a.recv_cq = cq;
+	a = kw_qp_attr(cq, DEPTH, DEPTH, 1);
+	a.cap.max_send_sge = 2;
+	a.cap.max_inline_data = 64;
 	must(!rdma_create_qp(id, pd, &a), "queue pair");
 	mr = region(IBV_ACCESS_LOCAL_WRITE | REMOTE);
 	bare = region(0);
@@ -294,10 +291,7 @@ static void fill_queue(void)
 /* To INIT, without qp_access_flags */
 static void bare_init(void)
 {
-	struct ibv_qp_init_attr init = {
-		.qp_type = IBV_QPT_RC, .send_cq = cq, .recv_cq = cq,
-		.cap = { .max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1 },
-	};
+	struct ibv_qp_init_attr init = kw_qp_attr(cq, 1, 1, 1);
 	struct ibv_qp_attr a = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
 	struct ibv_qp *qp = ibv_create_qp(pd, &init);
 	int err;

@@ -205,20 +205,10 @@ void kb_post(struct kb_run *run, struct kb_qp *qp, enum ibv_wr_opcode opcode,
 int kb_create_qp(struct kb_run *run, struct kb_qp *qp)
 {
 	bool small = run->cfg.flags & KB_LATENCY && run->cfg.size <= KB_INLINE;
-	struct ibv_qp_init_attr attr = {
-		.qp_type = IBV_QPT_RC,
-		.send_cq = run->cq,
-		.recv_cq = run->cq,
-		.cap = {
-			.max_send_wr = send_depth(run),
-			.max_recv_wr = recv_depth(run),
-			.max_send_sge = 1,
-			.max_recv_sge = 1,
-			.max_inline_data = small ? run->cfg.size : 0,
-		},
-	};
+	struct ibv_qp_init_attr attr = kw_qp_attr(run->cq, send_depth(run), recv_depth(run), 1);
 	unsigned int i;
 
+	attr.cap.max_inline_data = small ? run->cfg.size : 0;
 	if (rdma_create_qp(qp->id, run->pd, &attr))
 		return -errno;
 	run->max_inline = small ? run->cfg.size : 0;

@@ -17,11 +17,7 @@
 
 static void open_end(struct kc_end *e, struct rdma_cm_id *id)
 {
-	struct ibv_qp_init_attr attr = {
-		.qp_type = IBV_QPT_RC,
-		.cap = { .max_send_wr = WRS, .max_recv_wr = WRS, .max_send_sge = 1,
-			 .max_recv_sge = 1 },
-	};
+	struct ibv_qp_init_attr attr;
 	int i;
 
 	e->id = id;
@@ -32,7 +28,7 @@ static void open_end(struct kc_end *e, struct rdma_cm_id *id)
 		e->cq[i] = ibv_create_cq(id->verbs, WRS, NULL, e->channel, 0);
 	e->mr = e->pd ? ibv_reg_mr(e->pd, e->buf, SLOTS * LEN,
 				   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE) : NULL;
-	attr.send_cq = e->cq[0];
+	attr = kw_qp_attr(e->cq[0], WRS, WRS, 1);
 	attr.recv_cq = e->cq[1];
 	if (!e->channel || !e->cq[0] || !e->cq[1] || !e->mr || rdma_create_qp(id, e->pd, &attr))
 		kw_die(KW_SETUP, "cannot create a queue pair: %s", strerror(errno));

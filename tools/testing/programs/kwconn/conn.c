@@ -72,14 +72,10 @@ int kn_post_send(struct kn_conn *c)
 
 int kn_create_qp(struct kn_conn *c)
 {
-	struct ibv_qp_init_attr attr = {
-		.qp_type = IBV_QPT_RC,
-		.cap = { .max_send_wr = 2, .max_recv_wr = 2, .max_send_sge = 1, .max_recv_sge = 1 },
-	};
+	struct ibv_qp_init_attr attr;
 
 	open_device(c->id->verbs);
-	attr.send_cq = kn_cq;
-	attr.recv_cq = kn_cq;
+	attr = kw_qp_attr(kn_cq, 2, 2, 1);
 	c->buf = memory + 2 * KN_MSG_LEN * kn_index_of(c);
 	return rdma_create_qp(c->id, pd, &attr) || kn_post_recv(c);
 }

@@ -91,10 +91,7 @@ static struct rdma_cm_id *next_request(struct target *t)
 
 static void accept_one(struct target *t, unsigned int i)
 {
-	struct ibv_qp_init_attr a = {
-		.qp_type = IBV_QPT_RC,
-		.cap = { .max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1 },
-	};
+	struct ibv_qp_init_attr a;
 	struct where where = { .addr = (uintptr_t)t->mem + i * PART_LEN };
 	struct rdma_conn_param param = {
 		.private_data = &where,
@@ -112,8 +109,7 @@ static void accept_one(struct target *t, unsigned int i)
 	if (!t->mr)
 		t->mr = ibv_reg_mr(t->pd, t->mem, CONNS * PART_LEN,
 				   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
-	a.send_cq = t->cq;
-	a.recv_cq = t->cq;
+	a = kw_qp_attr(t->cq, 1, 1, 1);
 	if (!t->cq || !t->mr || rdma_create_qp(id, t->pd, &a))
 		kw_die(KW_SETUP, "cannot create a queue pair: %s", strerror(errno));
 	where.rkey = t->mr->rkey;

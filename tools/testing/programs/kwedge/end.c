@@ -12,12 +12,7 @@
 
 void kwe_open(struct kwe_end *e, size_t len, int access, unsigned int wrs)
 {
-	struct ibv_qp_init_attr a = {
-		.qp_type = IBV_QPT_RC,
-		.srq = e->srq,
-		.cap = { .max_send_wr = wrs, .max_recv_wr = wrs, .max_send_sge = 1,
-			 .max_recv_sge = 2 },
-	};
+	struct ibv_qp_init_attr a;
 
 	if (!e->pd)
 		e->pd = ibv_alloc_pd(e->id->verbs);
@@ -27,8 +22,9 @@ void kwe_open(struct kwe_end *e, size_t len, int access, unsigned int wrs)
 	e->len = len;
 	e->mr = e->pd ? ibv_reg_mr(e->srq_pd ? e->srq_pd : e->pd, e->buf, len,
 				   IBV_ACCESS_LOCAL_WRITE | access) : NULL;
-	a.send_cq = e->cq;
-	a.recv_cq = e->cq;
+	a = kw_qp_attr(e->cq, wrs, wrs, 1);
+	a.cap.max_recv_sge = 2;
+	a.srq = e->srq;
 	if (!e->cq || !e->mr || rdma_create_qp(e->id, e->pd, &a))
 		kw_die(KW_SETUP, "cannot create a queue pair: %s", strerror(errno));
 }

@@ -21,17 +21,12 @@
 /* Make a queue pair with a completion queue of its own, so that each end frees all its objects. */
 static int make_qp(struct rdma_cm_id *id, struct ibv_cq **cq)
 {
-	struct ibv_qp_init_attr a = {
-		.qp_type = IBV_QPT_RC,
-		.cap = { .max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1,
-			 .max_recv_sge = 1 },
-	};
+	struct ibv_qp_init_attr a;
 
 	*cq = ibv_create_cq(id->verbs, 16, NULL, NULL, 0);
 	if (!*cq)
 		return errno;
-	a.send_cq = *cq;
-	a.recv_cq = *cq;
+	a = kw_qp_attr(*cq, 4, 4, 1);
 	if (!rdma_create_qp(id, NULL, &a))
 		return 0;
 	ibv_destroy_cq(*cq);

@@ -42,11 +42,7 @@ struct link {
 static void set_up(struct link *l, const char *addr, const char *port)
 {
 	struct rdma_conn_param param = { .initiator_depth = 1, .responder_resources = 1 };
-	struct ibv_qp_init_attr a = {
-		.qp_type = IBV_QPT_RC,
-		.cap = { .max_send_wr = 8, .max_recv_wr = 8, .max_send_sge = 1,
-			 .max_recv_sge = 1 },
-	};
+	struct ibv_qp_init_attr a;
 	struct ibv_sge sge = { .length = MSG_LEN };
 	struct ibv_recv_wr *bad, wr = { .wr_id = 1, .sg_list = &sge, .num_sge = 1 };
 	struct kwcm_event ev;
@@ -55,8 +51,7 @@ static void set_up(struct link *l, const char *addr, const char *port)
 	l->pd = ibv_alloc_pd(l->id->verbs);
 	l->cq = ibv_create_cq(l->id->verbs, 16, NULL, NULL, 0);
 	l->mr = l->pd ? ibv_reg_mr(l->pd, l->buf, sizeof(l->buf), IBV_ACCESS_LOCAL_WRITE) : NULL;
-	a.send_cq = l->cq;
-	a.recv_cq = l->cq;
+	a = kw_qp_attr(l->cq, 8, 8, 1);
 	if (!l->cq || !l->mr || rdma_create_qp(l->id, l->pd, &a))
 		kw_die(KW_SETUP, "cannot set up: %s", strerror(errno));
 	sge.addr = (uintptr_t)l->buf + MSG_LEN;

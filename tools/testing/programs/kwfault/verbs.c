@@ -182,11 +182,7 @@ static int destroy_srq(struct env *e)
 
 static int create_qp_of(struct env *e, unsigned int wr, unsigned int sge)
 {
-	struct ibv_qp_init_attr a = {
-		.qp_type = IBV_QPT_RC, .send_cq = e->cq, .recv_cq = e->cq,
-		.cap = { .max_send_wr = wr, .max_recv_wr = wr, .max_send_sge = sge,
-			 .max_recv_sge = sge },
-	};
+	struct ibv_qp_init_attr a = kw_qp_attr(e->cq, wr, wr, sge);
 
 	return made(e, ibv_create_qp(e->pd, &a));
 }
@@ -384,11 +380,7 @@ static void one_verb(struct env *e, const struct verb *v, unsigned int *wrong)
 
 static void set_up(struct env *e, const char *addr, const char *port, size_t large)
 {
-	struct ibv_qp_init_attr a = {
-		.qp_type = IBV_QPT_RC,
-		.cap = { .max_send_wr = 16, .max_recv_wr = 16, .max_send_sge = 1,
-			 .max_recv_sge = 1 },
-	};
+	struct ibv_qp_init_attr a;
 
 	e->id = kwcm_resolve(addr, port);
 	e->verbs = e->id->verbs;
@@ -399,8 +391,7 @@ static void set_up(struct env *e, const char *addr, const char *port, size_t lar
 	e->comp = ibv_create_comp_channel(e->verbs);
 	e->cq = ibv_create_cq(e->verbs, 64, NULL, NULL, 0);
 	e->mr = e->pd ? ibv_reg_mr(e->pd, e->buf, 65536, ALL_ACCESS) : NULL;
-	a.send_cq = e->cq;
-	a.recv_cq = e->cq;
+	a = kw_qp_attr(e->cq, 16, 16, 1);
 	if (!e->comp || !e->cq || !e->mr || rdma_create_qp(e->id, e->pd, &a))
 		kw_die(KW_SETUP, "cannot set up: %s", strerror(errno));
 	e->qp = e->id->qp;

@@ -66,15 +66,12 @@ void km_post_msg(struct km_conn *c, enum ibv_wr_opcode opcode, uint32_t rkey)
 
 void km_make_conn(struct km_conn *c, struct rdma_cm_id *id, struct ibv_pd *pd)
 {
-	struct ibv_qp_init_attr a = {
-		.qp_type = IBV_QPT_RC,
-		.cap = { .max_send_wr = 8, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1 },
-	};
+	struct ibv_qp_init_attr a;
 
 	c->id = id;
 	c->cq = ibv_create_cq(id->verbs, 32, NULL, NULL, 0);
 	c->recv_cq = ibv_create_cq(id->verbs, 32, NULL, NULL, 0);
-	a.send_cq = c->cq;
+	a = kw_qp_attr(c->cq, 8, 4, 1);
 	a.recv_cq = c->recv_cq;
 	if (!c->cq || !c->recv_cq || rdma_create_qp(id, pd, &a))
 		kw_die(KW_SETUP, "cannot create the queues: %s", strerror(errno));

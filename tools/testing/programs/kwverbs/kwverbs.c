@@ -65,11 +65,7 @@ static void run_list(struct kv_env *e, const struct kv_case *list)
 
 static void set_up(struct kv_env *e, const char *addr, const char *port)
 {
-	struct ibv_qp_init_attr a = {
-		.qp_type = IBV_QPT_RC,
-		.cap = { .max_send_wr = 16, .max_recv_wr = 16, .max_send_sge = 2, .max_recv_sge = 2,
-			 .max_inline_data = 32 },
-	};
+	struct ibv_qp_init_attr a;
 	struct rdma_conn_param param = { .initiator_depth = 1, .responder_resources = 1 };
 	struct kwcm_event ev;
 
@@ -82,8 +78,8 @@ static void set_up(struct kv_env *e, const char *addr, const char *port)
 		kw_die(KW_SETUP, "cannot set up: %s", strerror(errno));
 	e->mr = ibv_reg_mr(e->pd, e->buf, KV_BUF_LEN,
 			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
-	a.send_cq = e->cq;
-	a.recv_cq = e->cq;
+	a = kw_qp_attr(e->cq, 16, 16, 2);
+	a.cap.max_inline_data = 32;
 	if (!e->mr || rdma_create_qp(e->id, e->pd, &a))
 		kw_die(KW_SETUP, "cannot set up: %s", strerror(errno));
 	e->qp = e->id->qp;

@@ -334,12 +334,7 @@ static int zero_based(struct kv_env *e)
 /* A queue pair that is not connected takes no requests to send. */
 static int send_unconnected(struct kv_env *e)
 {
-	struct ibv_qp_init_attr a = {
-		.send_cq = e->cq,
-		.recv_cq = e->cq,
-		.qp_type = IBV_QPT_RC,
-		.cap = { .max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1 },
-	};
+	struct ibv_qp_init_attr a = kv_good_qp(e);
 	struct ibv_qp *qp = ibv_create_qp(e->pd, &a);
 	struct ibv_send_wr wr = empty_write(), *bad = NULL;
 	int rv;

@@ -55,14 +55,7 @@ static int cq_resize_too_long(struct kv_env *e)
 
 struct ibv_qp_init_attr kv_good_qp(struct kv_env *e)
 {
-	struct ibv_qp_init_attr a = {
-		.send_cq = e->cq,
-		.recv_cq = e->cq,
-		.qp_type = IBV_QPT_RC,
-		.cap = { .max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1 },
-	};
-
-	return a;
+	return kw_qp_attr(e->cq, 4, 4, 1);
 }
 
 /*

@@ -85,13 +85,7 @@ static bool take_rights(const struct kwt_conn *c)
 
 bool kwt_qp_create(struct kwt *t)
 {
-	struct ibv_qp_init_attr attr = {
-		.qp_type = IBV_QPT_RC,
-		.send_cq = t->conn->cq,
-		.recv_cq = t->conn->cq,
-		.cap = { .max_send_wr = 64, .max_recv_wr = 16, .max_send_sge = 2,
-			 .max_recv_sge = 2 },
-	};
+	struct ibv_qp_init_attr attr = kw_qp_attr(t->conn->cq, 64, 16, 2);
 	unsigned int i;
 
 	if (rdma_create_qp(t->conn->id, t->pd, &attr) || !take_rights(t->conn))
