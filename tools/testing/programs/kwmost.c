@@ -23,23 +23,18 @@ static char octet;
 
 /**
  * struct kind - a kind of object
- * @most: how many the device can have
+ * @most: offset of the limit of the device, in struct ibv_device_attr
  * @own: how many of them this program needs for the other objects
  * @make: creates one; NULL and errno if that fails
  * @end: destroys one
  */
 struct kind {
 	const char *name;
-	int (*most)(const struct ibv_device_attr *attr);
+	size_t most;
 	int own;
 	void *(*make)(void);
 	int (*end)(void *object);
 };
-
-static int most_pds(const struct ibv_device_attr *attr)
-{
-	return attr->max_pd;
-}
 
 static void *make_pd(void)
 {
@@ -51,11 +46,6 @@ static int end_pd(void *object)
 	return ibv_dealloc_pd(object);
 }
 
-static int most_cqs(const struct ibv_device_attr *attr)
-{
-	return attr->max_cq;
-}
-
 static void *make_cq(void)
 {
 	return ibv_create_cq(verbs, 1, NULL, NULL, 0);
@@ -64,11 +54,6 @@ static void *make_cq(void)
 static int end_cq(void *object)
 {
 	return ibv_destroy_cq(object);
-}
-
-static int most_srqs(const struct ibv_device_attr *attr)
-{
-	return attr->max_srq;
 }
 
 static void *make_srq(void)
@@ -83,11 +68,6 @@ static int end_srq(void *object)
 	return ibv_destroy_srq(object);
 }
 
-static int most_qps(const struct ibv_device_attr *attr)
-{
-	return attr->max_qp;
-}
-
 static void *make_qp(void)
 {
 	struct ibv_qp_init_attr attr = kw_qp_attr(cq, 1, 1, 1);
@@ -100,11 +80,6 @@ static int end_qp(void *object)
 	return ibv_destroy_qp(object);
 }
 
-static int most_mrs(const struct ibv_device_attr *attr)
-{
-	return attr->max_mr;
-}
-
 static void *make_mr(void)
 {
 	return ibv_reg_mr(pd, &octet, 1, 0);
@@ -113,11 +88,6 @@ static void *make_mr(void)
 static int end_mr(void *object)
 {
 	return ibv_dereg_mr(object);
-}
-
-static int most_mws(const struct ibv_device_attr *attr)
-{
-	return attr->max_mw;
 }
 
 static void *make_mw(void)
@@ -131,12 +101,12 @@ static int end_mw(void *object)
 }
 
 static const struct kind kinds[] = {
-	{ "pd", most_pds, 1, make_pd, end_pd },
-	{ "cq", most_cqs, 1, make_cq, end_cq },
-	{ "srq", most_srqs, 0, make_srq, end_srq },
-	{ "qp", most_qps, 0, make_qp, end_qp },
-	{ "mr", most_mrs, 0, make_mr, end_mr },
-	{ "mw", most_mws, 0, make_mw, end_mw },
+	{ "pd", offsetof(struct ibv_device_attr, max_pd), 1, make_pd, end_pd },
+	{ "cq", offsetof(struct ibv_device_attr, max_cq), 1, make_cq, end_cq },
+	{ "srq", offsetof(struct ibv_device_attr, max_srq), 0, make_srq, end_srq },
+	{ "qp", offsetof(struct ibv_device_attr, max_qp), 0, make_qp, end_qp },
+	{ "mr", offsetof(struct ibv_device_attr, max_mr), 0, make_mr, end_mr },
+	{ "mw", offsetof(struct ibv_device_attr, max_mw), 0, make_mw, end_mw },
 };
 
 static const struct kind *kind_of(const char *name)
@@ -202,7 +172,7 @@ int main(int argc, char **argv)
 	open_device(name);
 	if (ibv_query_device(verbs, &attr))
 		kw_die(KW_SETUP, "cannot ask the device");
-	most = kind->most(&attr) - kind->own;
+	most = *(int *)((char *)&attr + kind->most) - kind->own;
 	all = kw_zalloc(most * sizeof(*all));
 	for (i = 0; i < most; i++)
 		all[i] = make_one(kind, i);

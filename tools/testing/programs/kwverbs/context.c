@@ -151,14 +151,14 @@ static int map_of_other(struct kv_env *e)
 }
 
 const struct kv_case kv_context_cases[] = {
-	{ "map-of-other", map_of_other, { EINVAL } },
-	{ "parent-domain", parent_domain, { 0 } },
-	{ "parent-domain-of-none", parent_domain_of_none, { EINVAL, EOPNOTSUPP } },
-	{ "parent-domain-allocators", parent_domain_allocators, { EOPNOTSUPP } },
-	{ "pd-in-use", pd_in_use, { EBUSY } },
-	{ "port-zero", port_zero, { EINVAL } },
-	{ "port-beyond", port_beyond, { EINVAL } },
-	{ "address-handle", address_handle, { EOPNOTSUPP, EINVAL, ENOSYS } },
-	{ "multicast", multicast, { EOPNOTSUPP, EINVAL, ENOSYS } },
+	{ "map-of-other", map_of_other, { EINVAL }, 0 },
+	{ "parent-domain", parent_domain, { 0 }, 0 },
+	{ "parent-domain-of-none", parent_domain_of_none, { EINVAL, EOPNOTSUPP }, 0 },
+	{ "parent-domain-allocators", parent_domain_allocators, { EOPNOTSUPP }, 0 },
+	{ "pd-in-use", pd_in_use, { EBUSY }, 0 },
+	{ "port-zero", port_zero, { EINVAL }, 0 },
+	{ "port-beyond", port_beyond, { EINVAL }, 0 },
+	{ "address-handle", address_handle, { EOPNOTSUPP, EINVAL, ENOSYS }, 0 },
+	{ "multicast", multicast, { EOPNOTSUPP, EINVAL, ENOSYS }, 0 },
 	{ 0 }
 };

@@ -59,8 +59,10 @@ static void judge(const struct kv_case *c, int got)
 
 static void run_list(struct kv_env *e, const struct kv_case *list)
 {
-	for (; list->name; list++)
+	for (; list->name; list++) {
+		e->arg = list->arg;
 		judge(list, list->call(e));
+	}
 }
 
 static void set_up(struct kv_env *e, const char *addr, const char *port)

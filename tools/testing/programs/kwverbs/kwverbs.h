@@ -15,6 +15,7 @@
  * @pd, @cq, @qp: working objects; @qp is the queue pair of @id
  * @cap: capabilities that were granted to @qp
  * @mr: region of @buf, of KV_BUF_LEN octets
+ * @arg: argument of the current case
  */
 struct kv_env {
 	struct rdma_cm_id *id;
@@ -26,6 +27,7 @@ struct kv_env {
 	struct ibv_qp_cap cap;
 	struct ibv_mr *mr;
 	uint8_t *buf;
+	int arg;
 };
 
 #define KV_BUF_LEN	65536
@@ -41,11 +43,12 @@ struct kv_env {
  * @name: name of the case
  * @call: makes the call; returns 0 if the call was accepted, else errno, KV_SKIP or KV_WRONG
  * @must: errno values that are right, up to a 0; if the first is 0, the call has to be accepted
+ * @arg: argument of the call, which it finds in @arg of struct kv_env
  */
 struct kv_case {
 	const char *name;
 	int (*call)(struct kv_env *e);
-	int must[4];
+	int must[4], arg;
 };
 
 /* Lists end with a NULL name. */

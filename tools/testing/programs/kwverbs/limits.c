@@ -7,60 +7,38 @@
 
 #include <errno.h>
 
-static int qp_of(struct kv_env *e, const struct ibv_qp_cap *cap)
+static int qp_of(struct kv_env *e, uint32_t sends, uint32_t recvs, uint32_t sges)
 {
-	struct ibv_qp_init_attr a = {
-		.send_cq = e->cq, .recv_cq = e->cq, .qp_type = IBV_QPT_RC, .cap = *cap,
-	};
+	struct ibv_qp_init_attr a = kw_qp_attr(e->cq, sends, recvs, sges);
 	struct ibv_qp *qp = ibv_create_qp(e->pd, &a);
 	int rv = 0;
 
 	if (!qp)
 		return errno;
-	if (a.cap.max_send_wr < cap->max_send_wr || a.cap.max_recv_wr < cap->max_recv_wr ||
-	    a.cap.max_send_sge < cap->max_send_sge || a.cap.max_recv_sge < cap->max_recv_sge)
+	if (a.cap.max_send_wr < sends || a.cap.max_recv_wr < recvs ||
+	    a.cap.max_send_sge < sges || a.cap.max_recv_sge < sges)
 		rv = KV_WRONG;
 	return ibv_destroy_qp(qp) ? KV_WRONG : rv;
 }
 
 static int most_send_wrs(struct kv_env *e)
 {
-	const struct ibv_qp_cap cap = {
-		.max_send_wr = e->attr.max_qp_wr, .max_recv_wr = 1,
-		.max_send_sge = 1, .max_recv_sge = 1,
-	};
-
-	return qp_of(e, &cap);
+	return qp_of(e, e->attr.max_qp_wr, 1, 1);
 }
 
 static int most_recv_wrs(struct kv_env *e)
 {
-	const struct ibv_qp_cap cap = {
-		.max_send_wr = 1, .max_recv_wr = e->attr.max_qp_wr,
-		.max_send_sge = 1, .max_recv_sge = 1,
-	};
-
-	return qp_of(e, &cap);
+	return qp_of(e, 1, e->attr.max_qp_wr, 1);
 }
 
 static int most_sges(struct kv_env *e)
 {
-	const struct ibv_qp_cap cap = {
-		.max_send_wr = 1, .max_recv_wr = 1,
-		.max_send_sge = e->attr.max_sge, .max_recv_sge = e->attr.max_sge,
-	};
-
-	return qp_of(e, &cap);
+	return qp_of(e, 1, 1, e->attr.max_sge);
 }
 
 static int most_of_a_qp(struct kv_env *e)
 {
-	const struct ibv_qp_cap cap = {
-		.max_send_wr = e->attr.max_qp_wr, .max_recv_wr = e->attr.max_qp_wr,
-		.max_send_sge = e->attr.max_sge, .max_recv_sge = e->attr.max_sge,
-	};
-
-	return qp_of(e, &cap);
+	return qp_of(e, e->attr.max_qp_wr, e->attr.max_qp_wr, e->attr.max_sge);
 }
 
 static int most_cqes(struct kv_env *e)
@@ -95,14 +73,14 @@ static int most_srq_sges(struct kv_env *e)
 }
 
 const struct kv_case kv_limit_cases[] = {
-	{ "most-send-wrs", most_send_wrs, { 0 } },
-	{ "most-recv-wrs", most_recv_wrs, { 0 } },
-	{ "most-sges", most_sges, { 0 } },
-	{ "most-of-a-qp", most_of_a_qp, { 0 } },
-	{ "most-cqes", most_cqes, { 0 } },
-	{ "grow-to-most-cqes", grow_to_most_cqes, { 0 } },
-	{ "most-vectors", most_vectors, { 0 } },
-	{ "most-srq-wrs", most_srq_wrs, { 0 } },
-	{ "most-srq-sges", most_srq_sges, { 0 } },
+	{ "most-send-wrs", most_send_wrs, { 0 }, 0 },
+	{ "most-recv-wrs", most_recv_wrs, { 0 }, 0 },
+	{ "most-sges", most_sges, { 0 }, 0 },
+	{ "most-of-a-qp", most_of_a_qp, { 0 }, 0 },
+	{ "most-cqes", most_cqes, { 0 }, 0 },
+	{ "grow-to-most-cqes", grow_to_most_cqes, { 0 }, 0 },
+	{ "most-vectors", most_vectors, { 0 }, 0 },
+	{ "most-srq-wrs", most_srq_wrs, { 0 }, 0 },
+	{ "most-srq-sges", most_srq_sges, { 0 }, 0 },
 	{ 0 }
 };

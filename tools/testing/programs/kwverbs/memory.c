@@ -18,9 +18,9 @@ static int reg(struct kv_env *e, void *addr, size_t len, int access)
 	return 0;
 }
 
-static int mr_remote_without_local(struct kv_env *e)
+static int mr_access(struct kv_env *e)
 {
-	return reg(e, e->buf, 4096, IBV_ACCESS_REMOTE_WRITE);
+	return reg(e, e->buf, 4096, e->arg);
 }
 
 static int mr_unmapped(struct kv_env *e)
@@ -57,43 +57,6 @@ static int mr_huge(struct kv_env *e)
 	rv = reg(e, room, len, IBV_ACCESS_LOCAL_WRITE);
 	munmap(room, len);
 	return rv;
-}
-
-static int mr_unknown_access(struct kv_env *e)
-{
-	return reg(e, e->buf, 4096, IBV_ACCESS_LOCAL_WRITE | 1 << 18);
-}
-
-/* libfabric and qperf request this right without checking atomic_cap, so it has to be accepted. */
-static int mr_remote_atomic(struct kv_env *e)
-{
-	return reg(e, e->buf, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-		   IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC);
-}
-
-static int mr_atomic_without_local(struct kv_env *e)
-{
-	return reg(e, e->buf, 4096, IBV_ACCESS_REMOTE_ATOMIC);
-}
-
-static int mr_hugetlb(struct kv_env *e)
-{
-	return reg(e, e->buf, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_HUGETLB);
-}
-
-static int mr_relaxed_ordering(struct kv_env *e)
-{
-	return reg(e, e->buf, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_RELAXED_ORDERING);
-}
-
-static int mr_zero_based(struct kv_env *e)
-{
-	return reg(e, e->buf, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ZERO_BASED);
-}
-
-static int mr_on_demand(struct kv_env *e)
-{
-	return reg(e, e->buf, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND);
 }
 
 static int mw_of(struct kv_env *e, int type)
@@ -147,8 +110,7 @@ static int rereg(struct kv_env *e, int flags, struct ibv_pd *pd, void *addr, siz
 
 static int rereg_access(struct kv_env *e)
 {
-	return rereg(e, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
-		     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	return rereg(e, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, e->arg);
 }
 
 static int rereg_place(struct kv_env *e)
@@ -163,11 +125,6 @@ static int rereg_pd(struct kv_env *e)
 
 	/* The region has been destroyed before its domain. */
 	return pd && ibv_dealloc_pd(pd) ? KV_WRONG : rv;
-}
-
-static int rereg_remote_without_local(struct kv_env *e)
-{
-	return rereg(e, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, IBV_ACCESS_REMOTE_WRITE);
 }
 
 static int rereg_unmapped(struct kv_env *e)
@@ -208,28 +165,34 @@ static int mw_unknown_type(struct kv_env *e)
 }
 
 const struct kv_case kv_memory_cases[] = {
-	{ "mr-remote-without-local", mr_remote_without_local, { EINVAL } },
-	{ "mr-unmapped", mr_unmapped, { EFAULT } },
-	{ "mr-read-only", mr_read_only, { EFAULT } },
-	{ "mr-wraps", mr_wraps, { EINVAL, EFAULT, EOVERFLOW } },
-	{ "mr-huge", mr_huge, { EINVAL, ENOMEM } },
-	{ "mr-unknown-access", mr_unknown_access, { EINVAL, EOPNOTSUPP } },
-	{ "mr-on-demand", mr_on_demand, { EINVAL, EOPNOTSUPP } },
-	{ "mr-remote-atomic", mr_remote_atomic, { 0 } },
-	{ "mr-atomic-without-local", mr_atomic_without_local, { EINVAL } },
-	{ "mr-hugetlb", mr_hugetlb, { 0 } },
-	{ "mr-relaxed-ordering", mr_relaxed_ordering, { 0 } },
-	{ "mr-zero-based", mr_zero_based, { 0 } },
-	{ "mw-type-1", mw_type_1, { 0 } },
-	{ "rereg-access", rereg_access, { 0 } },
-	{ "rereg-place", rereg_place, { 0 } },
-	{ "rereg-pd", rereg_pd, { 0 } },
-	{ "rereg-remote-without-local", rereg_remote_without_local, { EINVAL, EOPNOTSUPP } },
-	{ "rereg-unmapped", rereg_unmapped, { EFAULT, EOPNOTSUPP } },
-	{ "advise", advise_good, { 0 } },
-	{ "advise-too-long", advise_too_long, { EFAULT, EOPNOTSUPP } },
-	{ "advise-unknown-key", advise_unknown_key, { ENOENT, EOPNOTSUPP } },
-	{ "advise-unknown", advise_unknown, { EOPNOTSUPP } },
-	{ "mw-unknown-type", mw_unknown_type, { EINVAL, EOPNOTSUPP } },
+	{ "mr-remote-without-local", mr_access, { EINVAL }, IBV_ACCESS_REMOTE_WRITE },
+	{ "mr-unmapped", mr_unmapped, { EFAULT }, 0 },
+	{ "mr-read-only", mr_read_only, { EFAULT }, 0 },
+	{ "mr-wraps", mr_wraps, { EINVAL, EFAULT, EOVERFLOW }, 0 },
+	{ "mr-huge", mr_huge, { EINVAL, ENOMEM }, 0 },
+	{ "mr-unknown-access", mr_access, { EINVAL, EOPNOTSUPP },
+	  IBV_ACCESS_LOCAL_WRITE | 1 << 18 },
+	{ "mr-on-demand", mr_access, { EINVAL, EOPNOTSUPP },
+	  IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND },
+	/* libfabric and qperf request this right without checking atomic_cap. */
+	{ "mr-remote-atomic", mr_access, { 0 }, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+	  IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC },
+	{ "mr-atomic-without-local", mr_access, { EINVAL }, IBV_ACCESS_REMOTE_ATOMIC },
+	{ "mr-hugetlb", mr_access, { 0 }, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_HUGETLB },
+	{ "mr-relaxed-ordering", mr_access, { 0 },
+	  IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_RELAXED_ORDERING },
+	{ "mr-zero-based", mr_access, { 0 }, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ZERO_BASED },
+	{ "mw-type-1", mw_type_1, { 0 }, 0 },
+	{ "rereg-access", rereg_access, { 0 }, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE },
+	{ "rereg-place", rereg_place, { 0 }, 0 },
+	{ "rereg-pd", rereg_pd, { 0 }, 0 },
+	{ "rereg-remote-without-local", rereg_access, { EINVAL, EOPNOTSUPP },
+	  IBV_ACCESS_REMOTE_WRITE },
+	{ "rereg-unmapped", rereg_unmapped, { EFAULT, EOPNOTSUPP }, 0 },
+	{ "advise", advise_good, { 0 }, 0 },
+	{ "advise-too-long", advise_too_long, { EFAULT, EOPNOTSUPP }, 0 },
+	{ "advise-unknown-key", advise_unknown_key, { ENOENT, EOPNOTSUPP }, 0 },
+	{ "advise-unknown", advise_unknown, { EOPNOTSUPP }, 0 },
+	{ "mw-unknown-type", mw_unknown_type, { EINVAL, EOPNOTSUPP }, 0 },
 	{ 0 }
 };

@@ -67,100 +67,58 @@ static int refused_send(struct kv_env *e, struct ibv_send_wr *first, struct ibv_
 	return rv;
 }
 
-static int refused_alone(struct kv_env *e, struct ibv_send_wr *wr)
-{
-	return refused_send(e, wr, wr);
-}
-
-static int send_sges(struct kv_env *e)
-{
-	struct ibv_send_wr wr = empty_write();
-
-	wr.sg_list = sges(e, 8);
-	wr.num_sge = e->cap.max_send_sge + 1;
-	return refused_alone(e, &wr);
-}
-
-static int send_negative_sges(struct kv_env *e)
-{
-	struct ibv_send_wr wr = empty_write();
-
-	wr.sg_list = sges(e, 8);
-	wr.num_sge = -1;
-	return refused_alone(e, &wr);
-}
-
-static int send_inline_long(struct kv_env *e)
-{
-	struct ibv_send_wr wr = empty_write();
-
-	wr.sg_list = sges(e, e->cap.max_inline_data + 1);
-	wr.num_sge = 1;
-	wr.send_flags |= IBV_SEND_INLINE;
-	return refused_alone(e, &wr);
-}
-
-static int send_inline_read(struct kv_env *e)
-{
-	struct ibv_send_wr wr = empty_write();
-
-	wr.opcode = IBV_WR_RDMA_READ;
-	wr.sg_list = sges(e, 8);
-	wr.num_sge = 1;
-	wr.send_flags |= IBV_SEND_INLINE;
-	return refused_alone(e, &wr);
-}
-
-static int send_opcode(struct kv_env *e, unsigned int opcode)
+/* Post one request with @num_sge elements of @len octets, which must be refused. */
+static int send_of(struct kv_env *e, unsigned int opcode, unsigned int flags, uint32_t len,
+		   int num_sge)
 {
 	struct ibv_send_wr wr = empty_write();
 
 	wr.opcode = opcode;
-	wr.sg_list = sges(e, 8);
-	wr.num_sge = 1;
-	return refused_alone(e, &wr);
-}
-
-/* Post an atomic operation whose elements are not exactly one of 8 octets, as its result needs. */
-static int send_atomic(struct kv_env *e, uint32_t len, int num_sge)
-{
-	struct ibv_send_wr wr = empty_write();
-
-	wr.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
 	wr.sg_list = sges(e, len);
 	wr.num_sge = num_sge;
-	return refused_alone(e, &wr);
+	wr.send_flags |= flags;
+	return refused_send(e, &wr, &wr);
 }
 
-static int send_atomic_short(struct kv_env *e)
+static int send_sges(struct kv_env *e)
 {
-	return send_atomic(e, 4, 1);
+	return send_of(e, IBV_WR_RDMA_WRITE, 0, 8, e->cap.max_send_sge + 1);
 }
 
-static int send_atomic_long(struct kv_env *e)
+static int send_negative_sges(struct kv_env *e)
 {
-	return send_atomic(e, 9, 1);
+	return send_of(e, IBV_WR_RDMA_WRITE, 0, 8, -1);
+}
+
+static int send_inline_long(struct kv_env *e)
+{
+	return send_of(e, IBV_WR_RDMA_WRITE, IBV_SEND_INLINE, e->cap.max_inline_data + 1, 1);
+}
+
+static int send_inline_read(struct kv_env *e)
+{
+	return send_of(e, IBV_WR_RDMA_READ, IBV_SEND_INLINE, 8, 1);
+}
+
+static int send_opcode(struct kv_env *e)
+{
+	return send_of(e, e->arg, 0, 8, 1);
+}
+
+/* Atomic operations whose elements are not exactly one of 8 octets, as the result needs. */
+static int send_atomic(struct kv_env *e)
+{
+	return send_of(e, IBV_WR_ATOMIC_FETCH_AND_ADD, 0, e->arg, 1);
 }
 
 static int send_atomic_none(struct kv_env *e)
 {
-	return send_atomic(e, 8, 0);
+	return send_of(e, IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 8, 0);
 }
 
 static int send_atomic_two(struct kv_env *e)
 {
-	return send_atomic(e, 4, 2);
-}
-
-/* iWARP has no Send with immediate data: Immediate Data has no other payload (RFC 7306). */
-static int send_immediate(struct kv_env *e)
-{
-	return send_opcode(e, IBV_WR_SEND_WITH_IMM);
-}
-
-static int send_unknown(struct kv_env *e)
-{
-	return send_opcode(e, 250);
+	return send_of(e, IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 4, 2);
 }
 
 /* Post a bind of @length octets. @key is added to the STag, which is valid only if @key is 0. */
@@ -179,7 +137,7 @@ static int send_bind(struct kv_env *e, uint32_t key, uint64_t length)
 	wr.bind_mw.bind_info.addr = (uintptr_t)e->buf;
 	wr.bind_mw.bind_info.length = length;
 	wr.bind_mw.bind_info.mw_access_flags = IBV_ACCESS_REMOTE_READ;
-	rv = refused_alone(e, &wr);
+	rv = refused_send(e, &wr, &wr);
 	ibv_dealloc_mw(mw);
 	return rv;
 }
@@ -196,14 +154,9 @@ static int send_bind_nothing(struct kv_env *e)
 
 static int send_read_sges(struct kv_env *e)
 {
-	struct ibv_send_wr wr = empty_write();
-
 	if (e->attr.max_sge_rd >= (int)e->cap.max_send_sge)
 		return KV_SKIP;
-	wr.opcode = IBV_WR_RDMA_READ;
-	wr.sg_list = sges(e, 8);
-	wr.num_sge = e->attr.max_sge_rd + 1;
-	return refused_alone(e, &wr);
+	return send_of(e, IBV_WR_RDMA_READ, 0, 8, e->attr.max_sge_rd + 1);
 }
 
 /* Post a chain of two good requests, a wrong one, and another good one. */
@@ -351,27 +304,28 @@ static int send_unconnected(struct kv_env *e)
 }
 
 const struct kv_case kv_post_cases[] = {
-	{ "send-sges", send_sges, { EINVAL, ENOMEM } },
-	{ "send-negative-sges", send_negative_sges, { EINVAL, ENOMEM } },
-	{ "send-inline-long", send_inline_long, { EINVAL, ENOMEM } },
-	{ "send-inline-read", send_inline_read, { EINVAL } },
-	{ "send-atomic-short", send_atomic_short, { EINVAL, EOPNOTSUPP } },
-	{ "send-atomic-long", send_atomic_long, { EINVAL, EOPNOTSUPP } },
-	{ "send-atomic-none", send_atomic_none, { EINVAL, EOPNOTSUPP } },
-	{ "send-atomic-two", send_atomic_two, { EINVAL, EOPNOTSUPP } },
-	{ "send-immediate", send_immediate, { EINVAL, EOPNOTSUPP } },
-	{ "send-unknown", send_unknown, { EINVAL, EOPNOTSUPP } },
-	{ "send-bind-other-window", send_bind_other_window, { EINVAL } },
-	{ "send-bind-nothing", send_bind_nothing, { EINVAL } },
-	{ "send-read-sges", send_read_sges, { EINVAL, ENOMEM } },
-	{ "send-chain", send_chain, { EINVAL, ENOMEM } },
-	{ "send-overflow", send_overflow, { ENOMEM } },
-	{ "recv-sges", recv_sges, { EINVAL, ENOMEM } },
-	{ "recv-negative-sges", recv_negative_sges, { EINVAL, ENOMEM } },
-	{ "zero-based", zero_based, { 0 } },
-	{ "send-unconnected", send_unconnected, { EINVAL, ENOTCONN } },
+	{ "send-sges", send_sges, { EINVAL, ENOMEM }, 0 },
+	{ "send-negative-sges", send_negative_sges, { EINVAL, ENOMEM }, 0 },
+	{ "send-inline-long", send_inline_long, { EINVAL, ENOMEM }, 0 },
+	{ "send-inline-read", send_inline_read, { EINVAL }, 0 },
+	{ "send-atomic-short", send_atomic, { EINVAL, EOPNOTSUPP }, 4 },
+	{ "send-atomic-long", send_atomic, { EINVAL, EOPNOTSUPP }, 9 },
+	{ "send-atomic-none", send_atomic_none, { EINVAL, EOPNOTSUPP }, 0 },
+	{ "send-atomic-two", send_atomic_two, { EINVAL, EOPNOTSUPP }, 0 },
+	/* iWARP has no Send with immediate data: Immediate Data has no other payload (RFC 7306). */
+	{ "send-immediate", send_opcode, { EINVAL, EOPNOTSUPP }, IBV_WR_SEND_WITH_IMM },
+	{ "send-unknown", send_opcode, { EINVAL, EOPNOTSUPP }, 250 },
+	{ "send-bind-other-window", send_bind_other_window, { EINVAL }, 0 },
+	{ "send-bind-nothing", send_bind_nothing, { EINVAL }, 0 },
+	{ "send-read-sges", send_read_sges, { EINVAL, ENOMEM }, 0 },
+	{ "send-chain", send_chain, { EINVAL, ENOMEM }, 0 },
+	{ "send-overflow", send_overflow, { ENOMEM }, 0 },
+	{ "recv-sges", recv_sges, { EINVAL, ENOMEM }, 0 },
+	{ "recv-negative-sges", recv_negative_sges, { EINVAL, ENOMEM }, 0 },
+	{ "zero-based", zero_based, { 0 }, 0 },
+	{ "send-unconnected", send_unconnected, { EINVAL, ENOTCONN }, 0 },
 	/* This case is the last one, because it leaves the receive queue full. */
-	{ "recv-overflow", recv_overflow, { ENOMEM } },
+	{ "recv-overflow", recv_overflow, { ENOMEM }, 0 },
 	{ 0 }
 };
 

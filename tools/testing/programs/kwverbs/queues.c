@@ -21,14 +21,9 @@ int kv_cq_of(struct kv_env *e, int cqe, int vector)
 	return ibv_destroy_cq(cq) || !granted ? KV_WRONG : 0;
 }
 
-static int cq_of_none(struct kv_env *e)
+static int cq_of_len(struct kv_env *e)
 {
-	return kv_cq_of(e, 0, 0);
-}
-
-static int cq_negative(struct kv_env *e)
-{
-	return kv_cq_of(e, -1, 0);
+	return kv_cq_of(e, e->arg, 0);
 }
 
 static int cq_too_long(struct kv_env *e)
@@ -108,27 +103,12 @@ static int create_qp(struct kv_env *e, struct ibv_qp_init_attr *a)
 	return 0;
 }
 
-static int qp_of_type(struct kv_env *e, enum ibv_qp_type type)
+static int qp_of_type(struct kv_env *e)
 {
 	struct ibv_qp_init_attr a = kv_good_qp(e);
 
-	a.qp_type = type;
+	a.qp_type = e->arg;
 	return create_qp(e, &a);
-}
-
-static int qp_ud(struct kv_env *e)
-{
-	return qp_of_type(e, IBV_QPT_UD);
-}
-
-static int qp_uc(struct kv_env *e)
-{
-	return qp_of_type(e, IBV_QPT_UC);
-}
-
-static int qp_unknown_type(struct kv_env *e)
-{
-	return qp_of_type(e, 77);
 }
 
 static int qp_send_wrs(struct kv_env *e)
@@ -193,16 +173,9 @@ static int modify_idle_qp(struct kv_env *e, struct ibv_qp_attr *a, int mask)
 	return rv;
 }
 
-static int qp_to_rts(struct kv_env *e)
+static int qp_to_state(struct kv_env *e)
 {
-	struct ibv_qp_attr a = { .qp_state = IBV_QPS_RTS };
-
-	return modify_idle_qp(e, &a, IBV_QP_STATE);
-}
-
-static int qp_to_nowhere(struct kv_env *e)
-{
-	struct ibv_qp_attr a = { .qp_state = 99 };
+	struct ibv_qp_attr a = { .qp_state = e->arg };
 
 	return modify_idle_qp(e, &a, IBV_QP_STATE);
 }
@@ -234,26 +207,26 @@ static int data_in_order(struct kv_env *e)
 }
 
 const struct kv_case kv_queue_cases[] = {
-	{ "cq-of-none", cq_of_none, { EINVAL } },
-	{ "cq-negative", cq_negative, { EINVAL } },
-	{ "cq-too-long", cq_too_long, { EINVAL } },
-	{ "cq-bad-vector", cq_bad_vector, { EINVAL } },
-	{ "cq-ignore-overrun", cq_ignore_overrun, { 0 } },
-	{ "cq-in-use", cq_in_use, { EBUSY } },
-	{ "cq-resize-none", cq_resize_none, { EINVAL, EOPNOTSUPP, ENOSYS } },
-	{ "cq-resize-too-long", cq_resize_too_long, { EINVAL, EOPNOTSUPP, ENOSYS } },
-	{ "qp-ud", qp_ud, { EOPNOTSUPP, EINVAL } },
-	{ "qp-uc", qp_uc, { EOPNOTSUPP, EINVAL } },
-	{ "qp-unknown-type", qp_unknown_type, { EOPNOTSUPP, EINVAL } },
-	{ "qp-send-wrs", qp_send_wrs, { EINVAL, ENOMEM } },
-	{ "qp-recv-wrs", qp_recv_wrs, { EINVAL, ENOMEM } },
-	{ "qp-wrs-overflow", qp_wrs_overflow, { EINVAL, ENOMEM } },
-	{ "qp-send-sges", qp_send_sges, { EINVAL } },
-	{ "qp-recv-sges", qp_recv_sges, { EINVAL } },
-	{ "qp-inline", qp_inline, { EINVAL } },
-	{ "qp-to-rts", qp_to_rts, { EINVAL, ENOTCONN } },
-	{ "qp-to-nowhere", qp_to_nowhere, { EINVAL } },
-	{ "qp-modify-unknown", qp_modify_unknown, { EINVAL, EOPNOTSUPP } },
-	{ "qp-data-in-order", data_in_order, { 0 } },
+	{ "cq-of-none", cq_of_len, { EINVAL }, 0 },
+	{ "cq-negative", cq_of_len, { EINVAL }, -1 },
+	{ "cq-too-long", cq_too_long, { EINVAL }, 0 },
+	{ "cq-bad-vector", cq_bad_vector, { EINVAL }, 0 },
+	{ "cq-ignore-overrun", cq_ignore_overrun, { 0 }, 0 },
+	{ "cq-in-use", cq_in_use, { EBUSY }, 0 },
+	{ "cq-resize-none", cq_resize_none, { EINVAL, EOPNOTSUPP, ENOSYS }, 0 },
+	{ "cq-resize-too-long", cq_resize_too_long, { EINVAL, EOPNOTSUPP, ENOSYS }, 0 },
+	{ "qp-ud", qp_of_type, { EOPNOTSUPP, EINVAL }, IBV_QPT_UD },
+	{ "qp-uc", qp_of_type, { EOPNOTSUPP, EINVAL }, IBV_QPT_UC },
+	{ "qp-unknown-type", qp_of_type, { EOPNOTSUPP, EINVAL }, 77 },
+	{ "qp-send-wrs", qp_send_wrs, { EINVAL, ENOMEM }, 0 },
+	{ "qp-recv-wrs", qp_recv_wrs, { EINVAL, ENOMEM }, 0 },
+	{ "qp-wrs-overflow", qp_wrs_overflow, { EINVAL, ENOMEM }, 0 },
+	{ "qp-send-sges", qp_send_sges, { EINVAL }, 0 },
+	{ "qp-recv-sges", qp_recv_sges, { EINVAL }, 0 },
+	{ "qp-inline", qp_inline, { EINVAL }, 0 },
+	{ "qp-to-rts", qp_to_state, { EINVAL, ENOTCONN }, IBV_QPS_RTS },
+	{ "qp-to-nowhere", qp_to_state, { EINVAL }, 99 },
+	{ "qp-modify-unknown", qp_modify_unknown, { EINVAL, EOPNOTSUPP }, 0 },
+	{ "qp-data-in-order", data_in_order, { 0 }, 0 },
 	{ 0 }
 };

@@ -98,13 +98,13 @@ static int srq_shrink_none(struct kv_env *e)
 }
 
 const struct kv_case kv_srq_cases[] = {
-	{ "srq-wrs", srq_wrs, { EINVAL, ENOMEM } },
-	{ "srq-sges", srq_sges, { EINVAL } },
-	{ "srq-grow", srq_grow, { 0 } },
-	{ "srq-grow-most", srq_grow_most, { 0 } },
-	{ "srq-grow-too-far", srq_grow_too_far, { EINVAL } },
-	{ "srq-grow-limit", srq_grow_limit, { EINVAL } },
-	{ "srq-shrink-below-posted", srq_shrink_below_posted, { EINVAL } },
-	{ "srq-shrink-none", srq_shrink_none, { EINVAL } },
+	{ "srq-wrs", srq_wrs, { EINVAL, ENOMEM }, 0 },
+	{ "srq-sges", srq_sges, { EINVAL }, 0 },
+	{ "srq-grow", srq_grow, { 0 }, 0 },
+	{ "srq-grow-most", srq_grow_most, { 0 }, 0 },
+	{ "srq-grow-too-far", srq_grow_too_far, { EINVAL }, 0 },
+	{ "srq-grow-limit", srq_grow_limit, { EINVAL }, 0 },
+	{ "srq-shrink-below-posted", srq_shrink_below_posted, { EINVAL }, 0 },
+	{ "srq-shrink-none", srq_shrink_none, { EINVAL }, 0 },
 	{ 0 }
 };
