@@ -199,32 +199,6 @@ bool rp_open_narrow(struct rp *r, int rcvbuf)
 	return up;
 }
 
-bool rp_flood(struct rp *r)
-{
-	const struct rp_step *ask = &r->k->steps[0];
-	int i;
-
-	if (!rp_open_narrow(r, 8192))
-		return false;
-	if (r->k->first)
-		rp_steps(r, r->k->first);
-	for (i = 0; !r->failed && i < RP_FLOOD; i++)
-		rp_seg(r, ask);
-	rp_steps(r, ask + 1);
-	return !r->failed;
-}
-
-void rp_refused(struct rp *r, const struct rp_step *ask, uint16_t err, const char *what, int n)
-{
-	if (r->failed || !rp_open(r))
-		return;
-	if (r->k->first)
-		rp_steps(r, r->k->first);
-	rp_seg(r, ask);
-	rp_one_step(r, &(struct rp_step){ RP_REFUSED, .err = err, .headers = RP_DDP });
-	rp_again(r, what, n);
-}
-
 bool rp_open_with_markers(struct rp *r)
 {
 	bool want = rp_where.want_markers, ok;

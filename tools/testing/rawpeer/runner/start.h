@@ -45,13 +45,6 @@ bool rp_send_frame(struct rp *r, const struct kwraw_mpa *m);
 bool rp_open_with_markers(struct rp *r);
 /* Like rp_open(), but the raw peer's socket has a receive buffer of @rcvbuf octets. */
 bool rp_open_narrow(struct rp *r, int rcvbuf);
-/* How often rp_flood() sends the Read. */
-#define RP_FLOOD	64
-/*
- * Open a connection and run the case's steps, the first of which, a Read, RP_FLOOD times. The raw
- * peer reads nothing meanwhile, so that the Responses are more than TCP takes.
- */
-bool rp_flood(struct rp *r);
 /*
  * End this connection and prepare for another one of the same run. @what and @n name the connection
  * that ends, for a message if the run has failed.
@@ -59,10 +52,5 @@ bool rp_flood(struct rp *r);
 void rp_again(struct rp *r, const char *what, int n);
 /* Prepare for another connection of the same run. */
 void rp_renew(struct rp *r);
-/*
- * Open a connection, run the case's first steps, and send @ask, which the device must refuse with
- * error @err. @what, @n: see rp_again().
- */
-void rp_refused(struct rp *r, const struct rp_step *ask, uint16_t err, const char *what, int n);
 
 #endif /* RAWPEER_START_H */

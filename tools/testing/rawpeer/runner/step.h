@@ -184,5 +184,17 @@ void rp_one_step(struct rp *r, const struct rp_step *s);
 void rp_seg(struct rp *r, const struct rp_step *s);
 /* Run one step in which something has to come, or nothing may come. */
 void rp_expect(struct rp *r, const struct rp_step *s);
+/* How often rp_flood() sends the Read. */
+#define RP_FLOOD	64
+/*
+ * Open a connection and run the case's steps, the first of which, a Read, RP_FLOOD times. The raw
+ * peer reads nothing meanwhile, so that the Responses are more than TCP takes.
+ */
+bool rp_flood(struct rp *r);
+/*
+ * Open a connection, run the case's first steps, and send @ask, which the device must refuse with
+ * error @err. @what, @n: see rp_again().
+ */
+void rp_refused(struct rp *r, const struct rp_step *ask, uint16_t err, const char *what, int n);
 
 #endif /* RAWPEER_STEP_H */

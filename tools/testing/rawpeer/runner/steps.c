@@ -412,3 +412,29 @@ void rp_steps(struct rp *r, const struct rp_step *s)
 			kw_say("  (in step %d)", (int)(s - first) + 1);
 	}
 }
+
+bool rp_flood(struct rp *r)
+{
+	const struct rp_step *ask = &r->k->steps[0];
+	int i;
+
+	if (!rp_open_narrow(r, 8192))
+		return false;
+	if (r->k->first)
+		rp_steps(r, r->k->first);
+	for (i = 0; !r->failed && i < RP_FLOOD; i++)
+		rp_seg(r, ask);
+	rp_steps(r, ask + 1);
+	return !r->failed;
+}
+
+void rp_refused(struct rp *r, const struct rp_step *ask, uint16_t err, const char *what, int n)
+{
+	if (r->failed || !rp_open(r))
+		return;
+	if (r->k->first)
+		rp_steps(r, r->k->first);
+	rp_seg(r, ask);
+	rp_one_step(r, &(struct rp_step){ RP_REFUSED, .err = err, .headers = RP_DDP });
+	rp_again(r, what, n);
+}
