@@ -318,6 +318,15 @@ static void do_send(struct rp *r, const struct rp_step *s)
 	rp_expect(r, &(struct rp_step){ RP_WC, .wr = s->wr, .wc = IBV_WC_RECV, .len = s->len });
 }
 
+static void do_refused(struct rp *r, const struct rp_step *s)
+{
+	struct rp_step term = *s;
+
+	term.what = RP_TERM;
+	rp_expect(r, &term);
+	rp_ended(r, RP_BY_FIN);
+}
+
 void rp_one_step(struct rp *r, const struct rp_step *s)
 {
 	if (r->failed)
@@ -366,9 +375,7 @@ void rp_one_step(struct rp *r, const struct rp_step *s)
 		reset(r);
 		break;
 	case RP_REFUSED:
-		rp_expect(r, &(struct rp_step){ RP_TERM, .err = s->err, .headers = s->headers,
-						.of = s->of, .event = s->event });
-		rp_ended(r, RP_BY_FIN);
+		do_refused(r, s);
 		break;
 	case RP_END:
 		if (s->event)
