@@ -26,7 +26,7 @@ results=$KWARP_ROOT/build/check-results
 logs=$KWARP_ROOT/build/check
 # Seconds for all steps.
 most=${KWARP_CHECK_TIME:-5100}
-names=(lint kunit fuzz provider-test install packages e2e e2e-icount e2e-two bench selftest e2e-debug)
+names=(lint kunit fuzz provider-test install packages e2e e2e-icount bench selftest e2e-two e2e-debug)
 
 chosen() {
 	[[ " ${names[*]} " = *" $1 "* ]]
@@ -180,9 +180,9 @@ for name in lint kunit fuzz install packages provider-test; do
 	touch "$logs/$name.log"
 done
 step e2e-icount env KWARP_ACCEL=icount "$e2e" --kernel 6.12 coalesce-delay coalesce-server coalesce-sleep coalesce-poll
-step_in 900 e2e-two "$e2e" --kernel 6.12 --peer-kernel 6.12
 step_in 180 bench "$KWARP_ROOT/tools/testing/bench/bench.sh" --short
 step_in 400 selftest env KWARP_SELFTEST_DEBUG=0 "$here/selftest.sh"
+step_in 900 e2e-two "$e2e" --kernel 6.12 --peer-kernel 6.12
 # On a slow host this step takes by far the longest, so it gets what is left. Cases that it has no
 # time for are reported as skipped, and it fails if these are more than a tenth. On two processors
 # without KVM it takes 25 minutes, and if the cache has no debug kernel, the build 20 more.
