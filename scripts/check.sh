@@ -47,7 +47,9 @@ step() {
 	if [ ! -s "$counts" ]; then
 		if [ "$status" -eq 0 ]; then echo "1 0 0"; else echo "0 1 0"; fi >"$counts"
 	fi
-	[ "$status" -eq 0 ] || echo "=== $name failed (exit status $status)" | tee -a "$logs/$name.log"
+	[ "$status" -ne 0 ] || return 0
+	echo "=== $name failed (exit status $status)" | tee -a "$logs/$name.log"
+	awk '$2 > 0 { failed = 1 } END { exit !failed }' "$counts" || echo "0 1 0" >>"$counts"
 }
 
 no_time() {
@@ -149,7 +151,6 @@ trap 'trap - TERM; kill 0' INT TERM
 first_beside() {
 	step lint "$here/lint.sh"
 	step kunit "$here/kunit.sh"
-	step fuzz "$KWARP_ROOT/tools/testing/fuzz/fuzz.sh" 60
 }
 second_beside() {
 	step install "$here/debian/install-test.sh" bookworm
@@ -160,7 +161,7 @@ second_beside() {
 beside() {
 	chosen e2e || { "$1_beside"; return; }
 	(
-		chrt --idle --pid 0 "$BASHPID"
+		chrt --idle --pid 0 "$BASHPID" || :
 		"$1_beside"
 	) >"$logs/$1.told" 2>&1 &
 }
@@ -173,12 +174,13 @@ if chosen e2e; then
 	wait
 	cat "$logs"/{first,second}.told
 fi
-# A step that did not begin counts as failed, too.
-for name in lint kunit fuzz install packages provider-test; do
-	chosen "$name" || continue
-	[ -s "$logs/$name.counts" ] || echo "0 1 0" >"$logs/$name.counts"
-	touch "$logs/$name.log"
+# A step that did not begin, or died with its list, counts as failed, too.
+for name in lint kunit install packages provider-test; do
+	chosen "$name" && [ ! -s "$logs/$name.counts" ] || continue
+	echo "0 1 0" >"$logs/$name.counts"
+	echo "=== $name did not run to its end" | tee -a "$logs/$name.log"
 done
+step fuzz "$KWARP_ROOT/tools/testing/fuzz/fuzz.sh" 60
 step e2e-icount env KWARP_ACCEL=icount "$e2e" --kernel 6.12 coalesce-delay coalesce-server coalesce-sleep coalesce-poll
 step_in 180 bench "$KWARP_ROOT/tools/testing/bench/bench.sh" --short
 step_in 400 selftest env KWARP_SELFTEST_DEBUG=0 "$here/selftest.sh"

@@ -60,7 +60,8 @@ limited_log() {
 
 # Drop what modpost says of the sections with coverage data, four lines for each function.
 without_modpost() {
-	grep --line-buffered -vE '^(WARNING: modpost: vmlinux \(__llvm.*|Did you forget to use "ax".*|Note that for example <linux.init.h> contains|section definitions for use in .*|)$' || true
+	[ $coverage = 1 ] || exec cat
+	grep -a --line-buffered -vE '^(WARNING: modpost: vmlinux \(__llvm.*|Did you forget to use "ax".*|Note that for example <linux.init.h> contains|section definitions for use in .*|)$' || true
 }
 
 # kunit.py shows nothing of the build.
@@ -74,17 +75,12 @@ brief() {
 }
 
 # Use LLVM's source-based coverage, because user-mode Linux does not write gcc's coverage data. Only
-# the driver counts: with counters in all of the kernel, linking takes more than half an hour.
-# clang takes the program "ld" in COMPILER_PATH: GNU's needs 8 GiB and ten minutes for a link. LLVM's
-# does not make the part "relro" of user-mode Linux.
+# the driver counts, and functions of headers only if they are used: with data of all functions, the
+# linker needs 8 GiB and more than half an hour.
 set_coverage_args() {
-	mkdir -p "$tree/kwarp-config/bin"
 	echo "src:*/$driver/*" >"$tree/kwarp-config/counted"
-	printf '#!/bin/sh\nexec ld.lld "$@" -z norelro\n' >"$tree/kwarp-config/bin/ld"
-	chmod 755 "$tree/kwarp-config/bin/ld"
-	export COMPILER_PATH=$tree/kwarp-config/bin
-	args+=(--make_options=LLVM=1 --kunitconfig=tools/testing/kunit/configs/coverage_uml.config --make_options
-		"GCOV_OPT=-fprofile-instr-generate -fcoverage-mapping -fprofile-list=$tree/kwarp-config/counted")
+	args+=(--make_options=LLVM=1 --kunitconfig=tools/testing/kunit/configs/coverage_uml.config
+		--make_options "GCOV_OPT=-fprofile-instr-generate -fcoverage-mapping -mllvm -limited-coverage-experimental -fprofile-list=$tree/kwarp-config/counted")
 }
 
 # Report the coverage of the driver's files, except tests.
@@ -138,6 +134,9 @@ summarise() {
 
 case ${1:-} in -h | --help) head_comment; exit ;; esac
 coverage=0 packages=kunit config=$driver/.kunitconfig name=kunit arch=um filtered="$*"
+# On the emulated machine cases take twenty times longer, and on a busy host all wait. That must not
+# count as a stall.
+patient=--kernel_args=rcupdate.rcu_cpu_stall_timeout=300
 case ${1:-} in
 --coverage)
 	shift
@@ -146,9 +145,7 @@ case ${1:-} in
 --big-endian)
 	shift
 	packages=big-endian config=$driver/proto/.kunitconfig name=kunit-be arch=s390x filtered="${*:2}"
-	# On the emulated machine cases take twenty times longer, and even longer on a busy host.
-	# That must not count as a stall.
-	set -- --arch=s390 --cross_compile=s390x-linux-gnu- --kernel_args=rcupdate.rcu_cpu_stall_timeout=300 "$@"
+	set -- --arch=s390 --cross_compile=s390x-linux-gnu- "$@"
 	;;
 esac
 [ -e "$KWARP_ROOT/$config" ] || die "no $config in this checkout"
@@ -170,7 +167,7 @@ put_driver "$tree"
 # Probe the stock kernel: it is of the same version, so it offers the same functions.
 "$here/kernel/probe.sh" "$("$here/get-kernel.sh" 6.12)" "$tree/kwarp-config/kwarp_config.h"
 say "building a kernel with the suites and running it$([ -e "$build/vmlinux" ] || echo ", which takes 7 to 25 minutes the first time")"
-args=("$@")
+args=("$patient" "$@")
 if [ $coverage = 1 ]; then
 	rm -f "$tree/default.profraw"
 	set_coverage_args

@@ -53,7 +53,7 @@ out_of_check() {
 	# Of the cases with siw at one end, these are kept: rping with siw in each role (server and
 	# client); kwdata, NVMe and iSER with siw in one role.
 	interop-siw-is-server-crc-on-rping-ipv4 | interop-siw-is-server-crc-on-data) return 1 ;;
-	interop-siw-is-client-nvme | interop-siw-is-server-iser) return 1 ;;
+	interop-siw-is-client-crc-off-rping-ipv6 | interop-siw-is-client-nvme | interop-siw-is-server-iser) return 1 ;;
 	interop-*) ;;
 	# TCP repairs loss, delay and duplicates in the same way for each MTU and each consumer.
 	data-mixed-1500 | data-mixed-9000) return 1 ;;
