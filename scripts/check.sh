@@ -7,9 +7,10 @@
 #
 #   scripts/check.sh [STEP...]       (default: all; a wrong name prints the list)
 #
-# Builds, static checks and unit tests run beside the end-to-end suite, at the lowest priority: they
-# get what its virtual machine leaves of the processors, so that its cases keep their time limits.
-# What measures time, and the suite on the debug kernel, run alone.
+# Two steps run at the same time as others: the tests of make install and of the provider. The
+# fuzzers, the end-to-end suites and the benchmark run alone, because their cases have time limits.
+# With builds beside them cases take nearly twice as long, also if the builds have the lowest
+# priority.
 #
 #   KWARP_CHECK_TIME=5100      seconds for all steps; steps that would not end in time are skipped
 #   KWARP_JUNIT=FILE           write the results of all cases to FILE as JUnit's XML (junit.sh)
@@ -148,39 +149,26 @@ mkdir -p "$logs"
 # background.
 trap 'trap - TERM; kill 0' INT TERM
 # Two lists of steps, which run at the same time and take about as long.
-first_beside() {
-	step lint "$here/lint.sh"
-	step kunit "$here/kunit.sh"
-}
-second_beside() {
+steps_beside() {
 	step install "$here/debian/install-test.sh" bookworm
-	step packages "$here/debian/package-test.sh" trixie
 	step provider-test "$here/provider-test.sh"
 }
-# beside LIST: run the list in the background, if the end-to-end suite runs.
-beside() {
-	chosen e2e || { "$1_beside"; return; }
-	(
-		chrt --idle --pid 0 "$BASHPID" || :
-		"$1_beside"
-	) >"$logs/$1.told" 2>&1 &
-}
-beside first
-beside second
-export KWARP_E2E_SET=check
-if chosen e2e; then
-	step e2e "$e2e" --kernel 6.12
-	say "waiting for lint, kunit, install and others that have run beside (output: $logs/*.told)"
-	wait
-	cat "$logs"/{first,second}.told
-fi
+steps_beside >"$logs/beside.told" 2>&1 &
+step lint "$here/lint.sh"
+step packages "$here/debian/package-test.sh" trixie
+step kunit "$here/kunit.sh"
+! chosen install && ! chosen provider-test || say "waiting for the tests of make install and of the provider, which have run at the same time"
+wait
+cat "$logs/beside.told"
 # A step that did not begin, or died with its list, counts as failed, too.
-for name in lint kunit install packages provider-test; do
+for name in install provider-test; do
 	chosen "$name" && [ ! -s "$logs/$name.counts" ] || continue
 	echo "0 1 0" >"$logs/$name.counts"
 	echo "=== $name did not run to its end" | tee -a "$logs/$name.log"
 done
 step fuzz "$KWARP_ROOT/tools/testing/fuzz/fuzz.sh" 60
+export KWARP_E2E_SET=check
+step e2e "$e2e" --kernel 6.12
 step e2e-icount env KWARP_ACCEL=icount "$e2e" --kernel 6.12 coalesce-delay coalesce-server coalesce-sleep coalesce-poll
 step_in 180 bench "$KWARP_ROOT/tools/testing/bench/bench.sh" --short
 step_in 400 selftest env KWARP_SELFTEST_DEBUG=0 "$here/selftest.sh"

@@ -75,8 +75,8 @@ out_of_check() {
 	# make check does not use the kernel that has SMB Direct and RTRS.
 	kernel-smb* | kernel-rnbd*) ;;
 	# Of the programs of others one of each library is kept: MPI with all ranks on one machine,
-	# libfabric's reliable datagrams, pyverbs, and perftest without rdma_cm.
-	consumer-mpi-machines | consumer-qperf | consumer-libfabric-msg | consumer-rc-pingpong) ;;
+	# libfabric's reliable datagrams, and perftest without rdma_cm.
+	consumer-mpi-machines | consumer-qperf | consumer-libfabric-msg | consumer-rc-pingpong | consumer-pyverbs) ;;
 	rsock-rstream-nonblocking | rsock-rcopy | rping-crowd | rping-persistent | cm-cmtime | cm-rdma-client-ipv6) ;;
 	# The cases of one program that is killed, and of a test program, are kept.
 	kill-rping | kill-rstream | kill-many | kill-ib-write-bw) ;;
