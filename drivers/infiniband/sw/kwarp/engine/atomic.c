@@ -2,7 +2,6 @@
 /* Atomic operations that the peer requests. */
 #include "fail.h"
 
-/* Return: @perr */
 noinline enum kwarp_perr kwarp_refuse_atomic(struct kwarp_engine *e, const struct kwarp_mr *mr,
 					     const struct kwarp_atomic_req *req,
 					     enum kwarp_why why, enum kwarp_perr perr)

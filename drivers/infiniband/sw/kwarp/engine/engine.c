@@ -15,8 +15,6 @@
  * kwarp_engine_init - initialize an engine without queues and stream
  * @e: engine, zeroed
  * @ops: upcalls
- *
- * Context: any; once, before any other call.
  */
 void kwarp_engine_init(struct kwarp_engine *e, const struct kwarp_engine_ops *ops)
 {
@@ -30,8 +28,6 @@ void kwarp_engine_init(struct kwarp_engine *e, const struct kwarp_engine_ops *op
  * kwarp_engine_wire - give an engine its queues
  * @e: engine after kwarp_engine_init()
  * @parts: what it works with; the objects live until kwarp_engine_unwire()
- *
- * Context: any.
  */
 void kwarp_engine_wire(struct kwarp_engine *e, const struct kwarp_engine_parts *parts)
 {
@@ -288,8 +284,6 @@ void kwarp_engine_reset(struct kwarp_engine *e)
 /**
  * kwarp_engine_cancel - wait for the engine's work item
  * @e: stopped engine that no other context can reach any more
- *
- * Context: process.
  */
 void kwarp_engine_cancel(struct kwarp_engine *e)
 {
@@ -300,8 +294,6 @@ void kwarp_engine_cancel(struct kwarp_engine *e)
 /**
  * kwarp_engine_stop_receiving - drop all octets that arrive from now on
  * @e: engine
- *
- * Context: any.
  */
 void kwarp_engine_stop_receiving(struct kwarp_engine *e)
 {
@@ -314,8 +306,6 @@ void kwarp_engine_stop_receiving(struct kwarp_engine *e)
  *
  * Requests that are not sent stay posted until kwarp_engine_stop() flushes them; in a graceful
  * close, those posted after its start are flushed earlier.
- *
- * Context: any.
  */
 void kwarp_engine_stop_sending(struct kwarp_engine *e)
 {

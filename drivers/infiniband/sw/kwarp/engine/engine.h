@@ -17,17 +17,11 @@
 #include "tx/pages.h"
 #include "types.h"
 
-/**
- * struct kwarp_engine_parts - the objects that an engine works with
- * @kdev: device
- * @ibqp: queue pair named in completions; the stream has its protection domain
- * @creator: process that created it; NULL: a kernel consumer
- * @sq: send queue; @sq->cq is the CQ in which its requests complete
- * @rq: receive queue, or that of an SRQ
- * @shared_mem: with an SRQ: protection domain that the regions of its receives must belong to;
- *	NULL: @rq is the queue pair's own
- * @recv_cq: CQ in which receives complete
- * @hold: with a foreign ring for sends: decides whether the send queue is held; else NULL
+/*
+ * The objects that an engine works with. @ibqp: queue pair named in completions; the stream has its
+ * protection domain. @creator: process that created it; NULL: a kernel consumer. @shared_mem: with
+ * an SRQ: protection domain that the regions of its receives must belong to; NULL: @rq is the queue
+ * pair's own. @hold: with a foreign ring for sends: decides whether the send queue is held
  */
 struct kwarp_engine_parts {
 	struct kwarp_dev *kdev;
@@ -41,11 +35,9 @@ struct kwarp_engine_parts {
 };
 
 /*
- * State of a queue pair's stream, for an operator. @sq_used: requests that are posted and not
- * completed. @rq_used: receives that are posted and not yet used by a message; 0 with an SRQ.
- * @sender: state of e->tx.run.
- * @peer_term: see kwarp_term_short(). @attached: there is a stream; if not, the fields below are
- * not set. @tcp: what getsockopt(TCP_INFO) would return.
+ * @sq_used: requests that are posted and not completed. @rq_used: receives that are posted and not
+ * yet used by a message; 0 with an SRQ. @sender: state of e->tx.run. @attached: there is a stream;
+ * if not, the fields below are not set.
  */
 struct kwarp_engine_info {
 	u32 sq_used;
@@ -108,7 +100,6 @@ static inline bool kwarp_engine_attached(const struct kwarp_engine *e)
  * kwarp_engine_peer_closed - has the peer sent its FIN?
  * @e: engine
  *
- * Context: any.
  * Return: true if so.
  */
 static inline bool kwarp_engine_peer_closed(const struct kwarp_engine *e)
@@ -135,8 +126,6 @@ static inline enum kwarp_perr kwarp_engine_perr(const struct kwarp_engine *e)
  * @access: IB_ACCESS_REMOTE_*
  *
  * Segments that are being processed meanwhile may still be allowed or refused by the old rights.
- *
- * Context: any.
  */
 static inline void kwarp_engine_set_access(struct kwarp_engine *e, int access)
 {

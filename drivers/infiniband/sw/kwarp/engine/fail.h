@@ -12,12 +12,9 @@ void kwarp_engine_lost(struct kwarp_engine *e);
 enum kwarp_perr kwarp_tagged_perr(enum kwarp_mem_err err);
 enum kwarp_perr kwarp_read_perr(enum kwarp_mem_err err);
 
-/* flush.c */
 void kwarp_engine_flush(struct kwarp_engine *e);
 
-/*
- * An access to memory, as it was asked for. @rights: IB_ACCESS_*, as given to kwarp_mem_check().
- */
+/* @rights: IB_ACCESS_*, as given to kwarp_mem_check(). */
 struct kwarp_asked {
 	enum kwarp_refused_op op;
 	u32 stag;
@@ -35,7 +32,6 @@ enum kwarp_perr __cold kwarp_refuse_access(struct kwarp_engine *e, const struct 
 					   enum kwarp_perr perr);
 enum kwarp_perr __cold kwarp_engine_hit(struct kwarp_engine *e, enum kwarp_refused_op op);
 
-/* atomic.c */
 enum kwarp_perr __cold kwarp_refuse_atomic(struct kwarp_engine *e, const struct kwarp_mr *mr,
 					   const struct kwarp_atomic_req *req,
 					   enum kwarp_why why, enum kwarp_perr perr);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Completes requests and receives when a stream has ended. */
 #include "fail.h"
 
 #include "../door.h"

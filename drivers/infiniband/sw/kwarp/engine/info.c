@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Collects the state of a stream that netlink reports to an operator. */
 #include "engine.h"
 
 #include <linux/ktime.h>
@@ -128,7 +127,6 @@ static void describe_socket(struct socket *sock, struct kwarp_ended *rec)
 {
 	const struct tcp_sock *tp = tcp_sk(sock->sk);
 
-	/* Argument 2 of getname(): as in describe_stream(). */
 	get_name(sock, 0, &rec->local);
 	get_name(sock, 2, &rec->remote);
 	rec->err = READ_ONCE(sock->sk->sk_err);

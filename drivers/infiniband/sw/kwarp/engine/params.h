@@ -7,13 +7,10 @@
 
 struct kwarp_readqs;
 
-/**
+/*
  * struct kwarp_stream_params - result of the MPA startup
  * @initiator: we sent the MPA Request; if false, we send no FPDU before the peer's first FPDU has
  *	been validated (RFC 5044 7.1.2 rule 4)
- * @crc: CRCs are generated and checked
- * @tx_markers: we send markers
- * @rx_markers: the peer sends markers
  * @align: begin each TCP segment with an FPDU
  * @long_frames: tell the peer that this end accepts FPDUs longer than a TCP segment, and send such
  *	FPDUs if the peer accepts them

@@ -22,7 +22,6 @@ static enum kwarp_perr note(struct kwarp_engine *e, struct kwarp_refusal *r)
 	return r->perr;
 }
 
-/* Return: @perr */
 enum kwarp_perr kwarp_refuse(struct kwarp_engine *e, enum kwarp_refused_op op, enum kwarp_why why,
 			     enum kwarp_perr perr)
 {

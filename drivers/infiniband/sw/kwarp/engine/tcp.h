@@ -24,7 +24,6 @@ u32 kwarp_tcp_emss(const struct socket *sock);
 u32 kwarp_tcp_window(const struct socket *sock);
 u32 kwarp_tcp_packet(const struct socket *sock, u32 emss, u32 most);
 
-/* sock.c */
 void kwarp_sock_init(struct kwarp_engine *e);
 int kwarp_sock_install(struct kwarp_engine *e, struct socket *sock);
 bool kwarp_sock_has_news(const struct kwarp_engine *e);

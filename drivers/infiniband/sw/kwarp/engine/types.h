@@ -72,28 +72,19 @@ enum kwarp_engine_flag {
 	KWARP_E_RESET,		/* the end of the stream is to reset the connection */
 };
 
-/**
- * struct kwarp_engine - transmits and receives for one queue pair; one stream at a time
- * @kdev: device
+/*
+ * struct kwarp_engine - one stream at a time
  * @mem: the stream's protection domain and memory windows, for access checks
  * @recv_mem: what the regions of receives are checked against: @mem, or the protection domain of
  *	the SRQ; immutable
- * @sq: send queue
- * @rq: receive queue, or that of an SRQ
  * @rq_shared: @rq is an SRQ's
  * @more: KWARP_RDMAP_*, messages that the stream may carry besides those of RFC 5040
- * @recv_cq: CQ in which receives complete
- * @ibqp: queue pair, as named in completions
  * @creator: process that created it; NULL: a kernel consumer
- * @ops: functions of the layer above that the engine calls
  * @sock: set while a stream is attached
- * @flags: KWARP_E_*
  * @access: IB_ACCESS_REMOTE_* that the QP allows; READ_ONCE
  * @sink_rights: IB_ACCESS_* that the sink of a Read needs; does not change during a stream
  * @oread: our Reads and atomic operations that wait for an answer, see readq.h
  * @iread: the peer's Reads and atomic operations that wait for our answer
- * @tx: transmit side
- * @rx: receive side
  * @term: our Terminate; written once by the context that set KWARP_E_FAILED, read after
  *	KWARP_E_TERM_READY
  * @perr: why the stream failed; written once by the context that set KWARP_E_FAILED, READ_ONCE
@@ -105,7 +96,6 @@ enum kwarp_engine_flag {
  *	under the socket lock
  * @stash_wait: retries of the allocation of @rx.stash, a buffer for an FPDU that TCP cannot keep,
  *	while no memory is available
- * @stash_wait.work: work item for the next attempt
  * @stash_wait.waits: number of failed attempts in a row, up to a limit; under the socket lock
  * @stash_wait.seq: TCP's sequence number up to which octets had come when the engine began to wait
  *	for the rest of an FPDU that TCP may drop; under the socket lock
@@ -193,7 +183,6 @@ static inline bool kwarp_rx_parked(const struct kwarp_engine *e)
 	return test_bit(KWARP_E_RX_PARKED, &e->flags);
 }
 
-/* May inbound octets not be parsed? */
 static inline bool kwarp_rx_halted(const struct kwarp_engine *e)
 {
 	return READ_ONCE(e->flags) & (BIT(KWARP_E_RX_STOP) | BIT(KWARP_E_RX_PARKED));

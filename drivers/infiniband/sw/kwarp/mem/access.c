@@ -3,8 +3,6 @@
  * Access checks for every DDP segment and every local access: valid STag and right key, protection
  * domain, stream, rights and bounds (RFC 5041 section 7.1, RFC 5040 section 7.2); and the check
  * whether a stream may invalidate an STag.
- *
- * Numbers such as 5041-7.1-18 name requirements of RFCs, see Documentation/conformance.
  */
 #include "mr.h"
 

@@ -30,10 +30,7 @@
 /* MODULE_IMPORT_NS() takes a string or a token, depending on the kernel; this works on all. */
 MODULE_INFO(import_ns, "DMA_BUF");
 
-/*
- * A region is a list of pieces of memory of equal size. DMABUF_SHIFT is log2 of that size:
- * kwarp_mr.offset, which has 32 bits, has to hold an offset in a piece.
- */
+/* log2 of a piece's size: kwarp_mr.offset, which has 32 bits, has to hold an offset in a piece. */
 #define DMABUF_SHIFT	30
 
 struct kwarp_dmabuf {
@@ -126,7 +123,6 @@ static int map_buffer(struct kwarp_dmabuf *d)
  * @length: octets that are wanted
  * @access: IB_ACCESS_*
  *
- * Context: process, may sleep.
  * Return: the buffer, or an ERR_PTR. -EBADF: @fd is not open; -EINVAL: @fd is no dma-buf, or the
  * dma-buf is too short; -EACCES: the dma-buf was opened for reading only; -EOPNOTSUPP: the exporter
  * is not a supported one, or its mapping cannot be used; -ENOMEM.

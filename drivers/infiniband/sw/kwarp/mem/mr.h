@@ -91,21 +91,18 @@ static inline void kwarp_mr_invalidate(struct kwarp_mr *mr)
 	WRITE_ONCE(mr->valid, false);
 }
 
-/* stag.c */
 int kwarp_stag_alloc(struct kwarp_dev *kdev, struct kwarp_mr *mr, u8 key);
 void kwarp_stag_publish(struct kwarp_dev *kdev, struct kwarp_mr *mr);
 void kwarp_stag_free(struct kwarp_dev *kdev, struct kwarp_mr *mr);
 struct kwarp_mr *kwarp_mr_lookup(struct kwarp_dev *kdev, u32 stag);
 void kwarp_mr_put(struct kwarp_mr *mr);
 
-/* access.c */
 enum kwarp_mem_err kwarp_mem_check(const struct kwarp_mr *mr, u32 stag,
 				   const struct kwarp_mem_stream *stream, u64 addr,
 				   u64 len, int rights);
 bool kwarp_mr_revoke(struct kwarp_mr *mr, u32 stag, const struct kwarp_mem_stream *stream,
 		     bool remote);
 
-/* window.c */
 bool kwarp_window_bind(struct kwarp_mr *mw, u32 stag, struct kwarp_mr *mr, u32 lkey,
 		       struct kwarp_mem_stream *stream,
 		       const struct kwarp_window_range *range);
@@ -114,18 +111,15 @@ void kwarp_mem_stream_init(struct kwarp_mem_stream *stream);
 void kwarp_mem_stream_end(struct kwarp_mem_stream *stream);
 bool kwarp_mr_close(struct kwarp_mr *mr);
 
-/* copy.c */
 void *kwarp_mr_span(const struct kwarp_mr *mr, u64 addr, u32 want, u32 *len);
 void kwarp_mr_write(const struct kwarp_mr *mr, u64 addr, const void *src, u32 len);
 bool kwarp_mr_write_skb(const struct kwarp_mr *mr, u64 addr, const struct sk_buff *skb, u32 offset,
 			u32 len);
 void kwarp_mr_read(const struct kwarp_mr *mr, u64 addr, void *to, u32 len);
 
-/* atomic.c */
 bool kwarp_mr_atomic(const struct kwarp_mr *mr, u64 addr, const struct kwarp_atomic_req *req,
 		     u64 *old);
 
-/* dmabuf.c */
 struct kwarp_dmabuf *kwarp_dmabuf_get(int fd, u64 offset, u64 length, int access);
 void kwarp_dmabuf_put(struct kwarp_dmabuf *d);
 bool kwarp_dmabuf_is_writable(const struct kwarp_dmabuf *d);
@@ -139,7 +133,6 @@ struct kwarp_mr_place {
 	u64 iova;
 };
 
-/* region.c */
 struct kwarp_mr *kwarp_mr_create_user(struct kwarp_dev *kdev, struct ib_pd *pd,
 				      struct ib_umem *umem, u64 iova, int access);
 struct kwarp_mr *kwarp_mr_create_dmabuf(struct kwarp_dev *kdev, struct ib_pd *pd,
@@ -158,7 +151,6 @@ struct kwarp_mr *kwarp_mr_create_window(struct kwarp_dev *kdev, struct ib_pd *pd
 					bool pd_wide);
 int kwarp_mr_destroy(struct kwarp_dev *kdev, struct kwarp_mr *mr);
 
-/* fast.c */
 int kwarp_mr_map_sg(struct kwarp_mr *mr, struct scatterlist *sg, int nents,
 		    unsigned int *offset);
 int kwarp_mr_activate(struct kwarp_mr *mr, u32 stag, int access,

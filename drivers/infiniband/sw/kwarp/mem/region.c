@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Creating and destroying regions and windows. */
 #include "mr.h"
 
 #include <linux/log2.h>
@@ -119,17 +118,13 @@ static struct kwarp_mr *mr_register(struct kwarp_dev *kdev, struct kwarp_mr *mr)
 	return mr;
 }
 
-/*
- * A region is a list of pieces of equal size. This is log2 of the largest size: kwarp_mr.offset,
- * which has 32 bits, has to hold an offset in a piece.
- */
+/* log2 of the largest piece: kwarp_mr.offset, which has 32 bits, has to hold an offset in it. */
 #define MAX_SHIFT	30
 
 /*
- * Larger pieces need fewer pointers: for 1 GiB of memory, pieces of 4 KiB need 2 MiB of pointers,
- * and pieces of 2 MiB (huge pages) need only 4 KiB. A piece is aligned to its size in physical
- * memory and in the address space of the process. It need not be aligned in the addresses of the
- * region (iova). The region may begin and end inside a piece.
+ * Larger pieces need fewer pointers. A piece is aligned to its size in physical memory and in the
+ * address space of the process. It need not be aligned in the addresses of the region (iova). The
+ * region may begin and end inside a piece.
  */
 static u8 best_shift(struct ib_umem *umem)
 {

@@ -67,13 +67,12 @@ struct kwarp_mr_list {
 	u64 *before;
 };
 
-/**
+/*
  * struct kwarp_mr - one region or window
  * @ibmr: RDMA core's object; lkey and rkey are the STag; not used by windows
  * @rcu: to free the object after a grace period, because lookup is lock-free
  * @refs: one reference for the registration, and one for each result of kwarp_mr_lookup() that is
  *	in use
- * @idle: completed when @refs is zero
  * @lock: KWARP_MR_FAST and KWARP_MR_WINDOW only: held for reading from the check of an access to
  *	the end of its copy, for writing to change @valid; any context but hard interrupt, bottom
  *	halves disabled
@@ -87,13 +86,9 @@ struct kwarp_mr_list {
  * @owner: KWARP_MR_FAST: kwarp_mem_stream.id of the stream that registered the region, whose peer
  *	may invalidate it
  * @va: first valid address (tagged offset)
- * @length: octets
  * @backing: KWARP_MR_USER: owner of the pages, see region.c; a reference is held
  * @chunk: kernel addresses of the pieces, each 1 << @shift octets long unless @before is set;
  *	@chunk of a window points into the list of its region
- * @nchunks: entries of @chunk in use
- * @max_chunks: entries of @chunk allocated
- * @shift: log2 of the size of a piece
  * @offset: offset of the region's first octet in chunk[0]
  * @before: NULL: all pieces have the same size.  KWARP_MR_FAST with gaps: pieces have any size, and
  *	before[i] octets of the region lie before piece i

@@ -36,8 +36,6 @@ void kwarp_qp_tell_end(struct kwarp_qp *qp)
  * kwarp_qp_tell_no_start - keep why a connection of this queue pair has failed to start
  * @qp: queue pair, referenced by the caller
  * @rec: record; the members about the program and the queue pair are set
- *
- * Context: process.
  */
 void kwarp_qp_tell_no_start(struct kwarp_qp *qp, struct kwarp_ended *rec)
 {

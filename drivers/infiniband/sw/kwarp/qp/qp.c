@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Queue pair: references, the table of QP numbers, attaching a stream, and reset. */
 #include "qp.h"
 
 #include <linux/cred.h>
@@ -32,7 +31,6 @@ void kwarp_qp_init(struct kwarp_qp *qp)
  * kwarp_qp_reserve - choose the queue pair's number
  * @qp: queue pair; kwarp_qp_lookup() does not find it before kwarp_qp_publish()
  *
- * Context: process.
  * Return: 0; -ENOMEM: out of memory, or no number is free.
  */
 int kwarp_qp_reserve(struct kwarp_qp *qp)
@@ -60,8 +58,6 @@ int kwarp_qp_reserve(struct kwarp_qp *qp)
 /**
  * kwarp_qp_unreserve - undo kwarp_qp_reserve()
  * @qp: queue pair that was not published
- *
- * Context: process.
  */
 void kwarp_qp_unreserve(struct kwarp_qp *qp)
 {
@@ -72,8 +68,6 @@ void kwarp_qp_unreserve(struct kwarp_qp *qp)
 /**
  * kwarp_qp_publish - make a queue pair known by its number
  * @qp: complete queue pair: nothing may fail after this
- *
- * Context: process.
  */
 void kwarp_qp_publish(struct kwarp_qp *qp)
 {
@@ -110,7 +104,6 @@ void kwarp_qp_retire(struct kwarp_qp *qp)
  * kwarp_qp_gone - wait a while for the last reference
  * @qp: queue pair after kwarp_qp_retire()
  *
- * Context: process.
  * Return: true: the queue pair may be freed; false: timed out. Then the caller lets connection
  * management drop its references, and calls this function again.
  */
@@ -124,10 +117,7 @@ bool kwarp_qp_gone(struct kwarp_qp *qp)
 	return true;
 }
 
-/*
- * Uses RCU instead of a lock, because every doorbell (the call by which a program reports new
- * requests) looks a QP up.
- */
+/* Uses RCU instead of a lock, because every doorbell looks a QP up. */
 struct kwarp_qp *kwarp_qp_lookup(struct kwarp_dev *kdev, u32 qpn)
 {
 	struct kwarp_qp_refs *refs;
@@ -227,15 +217,12 @@ static void change_access(struct kwarp_qp *qp, int access)
  * @set_up, and "no rights" in a call with @set_up is not taken as the consumer's choice. iw_cm does
  * not know atomic rights: read and write together in a call with @set_up include them, like in
  * rdma_cm for InfiniBand.
- *
- * Context: any.
  */
 void kwarp_qp_set_access(struct kwarp_qp *qp, int access, bool set_up)
 {
 	unsigned long irqflags;
 
 	spin_lock_irqsave(&qp->state_lock, irqflags);
-	/* Read and write together come from iw_cm, which has no atomic rights: add them here. */
 	if (set_up && access == (IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE))
 		access = KWARP_REMOTE_ACCESS;
 	if (!set_up || !qp->access_chosen)
@@ -263,7 +250,6 @@ static void default_access(struct kwarp_qp *qp)
 	spin_unlock_irqrestore(&qp->state_lock, irqflags);
 }
 
-/* As if no rights had been set. Context: any. */
 void kwarp_qp_forget_access(struct kwarp_qp *qp)
 {
 	unsigned long irqflags;
@@ -385,7 +371,6 @@ int kwarp_qp_reset(struct kwarp_qp *qp)
  * kwarp_qp_has_sends - has the consumer posted requests that wait to be sent?
  * @qp: queue pair
  *
- * Context: any.
  * Return: true: there are; the answer may be out of date at once.
  */
 bool kwarp_qp_has_sends(const struct kwarp_qp *qp)
@@ -419,7 +404,6 @@ void kwarp_qp_give_up(struct kwarp_qp *qp)
  * @qp: queue pair
  * @info: result, zeroed by the caller
  *
- * Context: process.
  * Return: false: the queue pair is being destroyed, and @info is unchanged.
  */
 bool kwarp_qp_describe(struct kwarp_qp *qp, struct kwarp_engine_info *info)

@@ -17,14 +17,12 @@ int kwarp_qp_reset(struct kwarp_qp *qp);
 void kwarp_qp_forget_access(struct kwarp_qp *qp);
 void kwarp_qp_set_access(struct kwarp_qp *qp, int access, bool set_up);
 
-/* qp_work.c */
 void kwarp_qp_work_init(struct kwarp_qp *qp);
 void kwarp_qp_work_cancel(struct kwarp_qp *qp);
 void kwarp_qp_poll(struct kwarp_qp *qp);
 int kwarp_qp_event(struct kwarp_qp *qp, enum kwarp_qp_event event);
 int kwarp_qp_note(struct kwarp_qp *qp, enum kwarp_qp_event event);
 
-/* ended.c */
 void kwarp_qp_tell_end(struct kwarp_qp *qp);
 
 #endif /* KWARP_QP_QP_H */

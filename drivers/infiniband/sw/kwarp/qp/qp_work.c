@@ -9,8 +9,7 @@
  *
  * Runner: the context that carries out a QP's actions at the moment (serial.h); if there is none,
  * the QP's work item becomes the runner. Drain: before the FIN, send all posted requests, and wait
- * for the answers to Reads. DOWN: the upcall to connection management that reports the end of the
- * stream.
+ * for the answers to Reads.
  *
  * Timers (one delayed work per QP, its meaning follows from the state):
  *   RTS, peer's FIN     KWARP_WIRE_FIN_MS        then it counts (wired queue pairs)
@@ -131,8 +130,6 @@ int kwarp_qp_event(struct kwarp_qp *qp, enum kwarp_qp_event event)
 	return ret;
 }
 
-/* --------------------------------------------------------- engine's upcalls */
-
 /*
  * With InfiniBand a queue pair does not learn that its peer has gone. A program that has wired it
  * may still have to poll its last completions, and takes flushed receives among them for an error:
@@ -176,8 +173,6 @@ static const struct kwarp_engine_ops engine_ops = {
 	.srq_limit = on_srq_limit,
 };
 
-/* ------------------------------------------------------------------ actions */
-
 static void tell_cm(struct kwarp_qp *qp, enum kwarp_stream_event event, bool graceful)
 {
 	const struct kwarp_stream_ops *cm;
@@ -208,8 +203,6 @@ static void raise_qp_event(struct kwarp_qp *qp, enum ib_event_type type)
 /**
  * kwarp_qp_say_established - raise the asynchronous event COMM_EST
  * @qp: wired queue pair
- *
- * Context: process.
  */
 void kwarp_qp_say_established(struct kwarp_qp *qp)
 {

@@ -75,8 +75,6 @@ void kwarp_qp_tell_no_start(struct kwarp_qp *qp, struct kwarp_ended *rec);
  *
  * With this list destroy_qp() finds the endpoints of the QP without a search through all endpoints
  * of the device.
- *
- * Context: process.
  */
 void kwarp_qp_join(struct kwarp_qp *qp, struct list_head *node);
 void kwarp_qp_leave(struct kwarp_qp *qp, struct list_head *node);
@@ -85,8 +83,6 @@ void kwarp_qp_leave(struct kwarp_qp *qp, struct list_head *node);
  * kwarp_qp_each_user - call a function for each endpoint of a queue pair
  * @qp: queue pair
  * @fn: called under a spinlock: may only set bits and queue work
- *
- * Context: process.
  */
 void kwarp_qp_each_user(struct kwarp_qp *qp, void (*fn)(struct list_head *node));
 
@@ -125,8 +121,6 @@ void kwarp_qp_abort(struct kwarp_qp *qp);
  * kwarp_qp_begin_close - let a queue pair end its stream; the caller calls kwarp_qp_run() next
  * @qp: queue pair, referenced by the caller
  * @graceful: true: send all posted requests, then a FIN; false: flush the requests at once
- *
- * Context: any.
  */
 void kwarp_qp_begin_close(struct kwarp_qp *qp, bool graceful);
 void kwarp_qp_run(struct kwarp_qp *qp);

@@ -21,10 +21,9 @@
 struct kwarp_wire;
 struct rdma_user_mmap_entry;
 
-/**
+/*
  * struct kwarp_srq - shared receive queue
  * @ibsrq: RDMA core's object; must be the first field
- * @rq: the queue
  * @mem: holds the SRQ's protection domain, to which the memory regions of its receives must belong;
  *	no memory window is ever bound to @mem
  * @map: mmap entry of the queue's ring, if shared with user space
@@ -68,44 +67,33 @@ struct kwarp_qp_refs {
 	struct rcu_head rcu;
 };
 
-/**
+/*
  * struct kwarp_qp - one queue pair
  * @ibqp: RDMA core's object; must be the first field
- * @kdev: device
  * @ibuc: user context that the QP was created in; NULL: a kernel consumer created the QP
  * @owner: user whose processes may connect the QP
  * @creator: process that may connect the QP even if its user is not @owner; a reference is held
- * @program: name of that process
- * @srq: shared receive queue, or NULL
  * @map: mmap entry of the queues' rings, if shared with user space; with foreign rings: of the one
  *	for sends
  * @rq_map: mmap entry of the foreign ring for receives
  * @charge: what the user pays for this object, without rings
- * @cap: sizes of the queues
- * @refs: references to the QP
- * @gone: completed when the last reference is gone
  * @users_lock: protects @users; process context
  * @users: endpoints of connection management that have chosen this QP
- * @sq: send queue
  * @rq: own receive queue; not used with an SRQ
- * @engine: sends and receives on the stream's socket
  * @mutex: serialises attach (a stream begins), poll, stop and reset; process context; the QP's
  *	outermost lock, but an endpoint's mutex is taken before it
  * @state_lock: protects @state, @todo and the peer's access rights; any context; innermost: no
  *	other lock is taken under it
- * @state: enum kwarp_qp_state
  * @todo: actions (KWARP_QPA_*) that are still to be carried out
  * @pending: bits KWARP_QPP_*: what the runner has to do besides @todo
  * @run: does a context carry out @todo and @pending at the moment? See serial.h. That context is
  *	called the runner here. Changes in any context.
- * @work: work item that becomes the runner if no other context does
  * @timer: limits the time for draining (sending posted requests), for waiting for the peer's FIN,
  *	and for sending a Terminate
  * @lost: the connection of the established stream was lost; under @state_lock
  * @fin_sent: the FIN of a graceful close has been sent; set by the runner, cleared by attach
  * @cm: upcalls to connection management; set by attach, NULL again when the end of the stream is
  *	reported; written under @mutex
- * @ep: argument for the upcalls @cm
  * @say_first: @cm wants KWARP_STREAM_ESTABLISHED; set before the first FPDU can come
  * @attr: what query_qp reports
  * @wiring: serialises modify_qp, as far as it concerns @wire

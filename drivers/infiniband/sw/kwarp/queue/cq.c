@@ -282,8 +282,6 @@ u32 kwarp_cq_polls(const struct kwarp_cq *cq)
 	return polls;
 }
 
-/* ------------------------------------------------------- kernel consumers */
-
 static const enum ib_wc_status wc_status[KWARP_WC_MAX] = {
 	[KWARP_WC_SUCCESS]		= IB_WC_SUCCESS,
 	[KWARP_WC_LOC_LEN_ERR]		= IB_WC_LOC_LEN_ERR,

@@ -17,7 +17,7 @@
 
 struct rdma_user_mmap_entry;
 
-/**
+/*
  * struct kwarp_cq_coalesce - the held send queues whose requests complete in one CQ
  * @user: timers of the user whose program has the CQ; NULL: a kernel consumer has it; immutable
  * @lock: protects all that follows, and those fields of the streams in @streams that belong to the
@@ -25,17 +25,14 @@ struct rdma_user_mmap_entry;
  *	under it
  * @streams: streams whose send queues are held; those that the timer has looked at last are at the
  *	end of the list
- * @held: number of streams in @streams
  * @sends: number of streams for which the last look has sent
  * @sending: nanoseconds that these sends took
- * @timer: its function looks at the streams
  * @ns: time between two looks, nanoseconds
  * @runs: @timer is armed, or its function is running
  * @sent: number of requests that were sent since the last one that was forgotten, that is, posted
  *	without a doorbell, and without a poll after it
  * @obey: number of them that are sent at once before streams are held
  * @obey_next: value for @obey after the next forgotten request
- * @was_inside: @inside was not 0 at the last look
  * @inside: number of doorbells that programs are inside of; needs no lock
  * @poster: ID of the thread that rang last, a hint; READ_ONCE, no lock
  */
@@ -57,7 +54,7 @@ struct kwarp_cq_coalesce {
 	pid_t poster;
 };
 
-/**
+/*
  * struct kwarp_cq - one completion queue
  * @ibcq: RDMA core's object; must be the first field
  * @resize: serialises resizing; process context, taken before @lock
@@ -74,7 +71,6 @@ struct kwarp_cq_coalesce {
  * @stamp_offset: nanoseconds that the creator's time namespace adds to CLOCK_MONOTONIC_RAW;
  *	immutable
  * @prod: index of the next entry to write; copied to the ring's header after each batch
- *	(entries that are added between kwarp_cq_begin() and kwarp_cq_end())
  * @cons: the consumer's index when it was last read from the ring's header: the queue is at most as
  *	full as it says
  * @qp: kernel consumers only: the QP of each slot
@@ -90,7 +86,6 @@ struct kwarp_cq_coalesce {
  *	context
  * @tell: kernel consumers only: tasklet that calls the handlers
  * @tell_runs: number of finished runs of @tell; written by @tell, READ_ONCE elsewhere
- * @coalesce: held send queues whose requests complete here; has a lock of its own
  */
 struct kwarp_cq {
 	struct ib_cq ibcq;

@@ -36,11 +36,9 @@ struct kwarp_foreign_ring_ops {
 	bool (*push)(struct kwarp_foreign_ring *f, u32 index, const struct kwarp_cqe *cqe);
 };
 
-/**
- * struct kwarp_foreign_ring - what the queues know of a foreign ring; immutable
- * @ops: functions
- * @size: number of entries
- * @arm: completion queue: the word by which the program arms the CQ, as in struct kwarp_ring_hdr
+/*
+ * What the queues know of a foreign ring; immutable. @arm: completion queue: the word by which the
+ * program arms the CQ, as in struct kwarp_ring_hdr
  */
 struct kwarp_foreign_ring {
 	const struct kwarp_foreign_ring_ops *ops;

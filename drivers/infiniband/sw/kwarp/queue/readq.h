@@ -21,16 +21,12 @@
 #include "../proto/atomic.h"
 #include "../proto/ddp.h"
 
-/**
- * struct kwarp_oread - outbound request
- * @sq_index: index of the request's entry in the send queue
- * @msn: sequence number of the request's message; also an atomic operation's Request Identifier
- * @rtr: the Read is this end's "ready to receive" message, and has no entry in the send queue
- * @atomic: the request is an atomic operation; the value in its response is stored at @to
- * @invalidate: invalidate @stag after the data has been placed (Read with Invalidate)
- * @stag: sink STag
- * @to: sink address of the next octet expected
- * @left: octets still expected
+/*
+ * @sq_index: index of the request's entry in the send queue. @msn: also an atomic operation's
+ * Request Identifier. @rtr: the Read is this end's "ready to receive" message, and has no entry in
+ * the send queue. @atomic: the value in the response is stored at @to. @invalidate: invalidate
+ * @stag after the data has been placed (Read with Invalidate). @to: sink address of the next octet
+ * expected. @left: octets still expected
  */
 struct kwarp_oread {
 	u32 sq_index;

@@ -90,7 +90,6 @@ void kwarp_ring_place(struct kwarp_ring *ring, void *mem, u32 entries, u32 strid
  * @stride: octets per entry
  * @user: as for kwarp_ring_memory()
  *
- * Context: process, may sleep.
  * Return: 0, -ENOMEM.
  */
 int kwarp_ring_init(struct kwarp_ring *ring, u32 entries, u32 stride, bool user)

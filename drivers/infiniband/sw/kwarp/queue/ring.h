@@ -17,15 +17,10 @@
 
 #include "../account.h"
 
-/**
- * struct kwarp_ring - where a ring is; changes only when a CQ or SRQ is resized
- * @hdr: header; memory that can be mapped to user space
- * @entries: entries, after the header
- * @len: octets of header and entries
- * @tail: octets after this ring, for another ring in the same memory and mapping
- * @mask: number of entries - 1
- * @stride: octets per entry
- * @charge: what the user pays for the memory, until an mmap entry owns both
+/*
+ * Where a ring is; changes only when a CQ or SRQ is resized. @len: octets of header and entries.
+ * @tail: octets after this ring, for another ring in the same memory and mapping. @mask: number of
+ * entries - 1. @charge: what the user pays for the memory, until an mmap entry owns both
  */
 struct kwarp_ring {
 	struct kwarp_ring_hdr *hdr;

@@ -38,7 +38,6 @@ static bool recvs_pending(struct kwarp_rq *rq, u32 *n)
 	return true;
 }
 
-/* Are there more than @n entries that have not been moved? */
 static bool has_unmoved(const struct kwarp_rq *rq, u32 n)
 {
 	return rq->foreign && rq->foreign->ops->posted(rq->foreign, n);

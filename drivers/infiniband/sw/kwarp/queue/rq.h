@@ -8,7 +8,7 @@
 
 #include "sq.h"
 
-/**
+/*
  * struct kwarp_rq - receive queue
  * @ring: the entries, perhaps shared with user space; immutable, except for a user space SRQ,
  *	whose ring can be replaced, under @lock
@@ -20,7 +20,6 @@
  *	any context but hard interrupt, bottom halves off
  * @next: index of the first entry not yet taken
  * @limit: SRQ: raise the limit event when fewer entries than this are left; 0: not armed
- * @post_lock: kernel consumers: serialises posting
  * @posted: kernel consumers: index of the next entry to write, under @post_lock
  */
 struct kwarp_rq {
@@ -53,7 +52,6 @@ void kwarp_rq_flush(struct kwarp_rq *rq, struct kwarp_cq *cq, struct ib_qp *qp,
 		    u32 vendor_err);
 void kwarp_rq_reset(struct kwarp_rq *rq);
 
-/* post.c */
 int kwarp_rq_post(struct kwarp_rq *rq, const struct ib_recv_wr *wr,
 		  const struct ib_recv_wr **bad);
 

@@ -13,15 +13,11 @@
 #include "foreign.h"
 #include "wqe.h"
 
-/**
- * struct kwarp_sq_done - a request that has been taken: what its completion needs
- * @id: wr_id
- * @byte_len: length of a Read or atomic operation, octets; 0 for other requests
- * @vendor_err: reason of an error, as in struct kwarp_cqe: the control field of the Terminate
- * @opcode: opcode of the request, enum kwarp_wr_opcode
- * @status: status of the completion, enum kwarp_wc_status
- * @signaled: the consumer wants a completion on success
- * @awaits: the request is a Read or atomic operation whose response has not come yet
+/*
+ * A request that has been taken: what its completion needs. @byte_len: length of a Read or atomic
+ * operation, octets; 0 for other requests. @vendor_err: reason of an error, as in struct kwarp_cqe:
+ * the control field of the Terminate. @awaits: the request is a Read or atomic operation whose
+ * response has not come yet
  */
 struct kwarp_sq_done {
 	u64 id;
@@ -33,7 +29,7 @@ struct kwarp_sq_done {
 	bool awaits;
 };
 
-/**
+/*
  * struct kwarp_sq - send queue
  * @ring: the entries, perhaps shared with user space; immutable
  * @foreign: ring from which requests are moved to @ring, which is not shared then; NULL: none;
@@ -54,7 +50,6 @@ struct kwarp_sq_done {
  *	nothing have been carried out, and flushed ones count, too
  * @retired: the requests before this index have completed
  * @behind: more requests may complete: kwarp_sq_retire() is to be called; written under @lock
- * @post_lock: kernel consumers: serialises posting
  * @posted: kernel consumers: index of the next entry to write, under @post_lock
  */
 struct kwarp_sq {
@@ -103,7 +98,6 @@ void kwarp_sq_flush(struct kwarp_sq *sq, u32 vendor_err);
 bool kwarp_sq_flush_late(struct kwarp_sq *sq, u32 vendor_err);
 void kwarp_sq_reset(struct kwarp_sq *sq);
 
-/* post.c */
 int kwarp_sq_post(struct kwarp_sq *sq, const struct ib_send_wr *wr,
 		  const struct ib_send_wr **bad);
 

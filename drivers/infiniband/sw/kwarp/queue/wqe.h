@@ -9,26 +9,18 @@
 #include "../limits.h"
 #include "ring.h"
 
-/**
+/*
  * struct kwarp_wr_rule - the rule for send work requests with one opcode
- * @user: user space may post such a request
- * @kernel: kernel consumers may post such a request, with the opcode @ib_wr
- * @inlined: the payload may be inline
  * @remote: the request is a Write or Read, which names remote memory in raddr and rkey; an atomic
  *	operation does so, too, but has @atomic instead
  * @inv: the request invalidates an STag: a Send the STag inv_stag at the peer; Local Invalidate the
  *	STag inv_stag; a Read the STag of its sink, which is this end's
  * @imm: Immediate Data follows the payload
- * @atomic: the request is an atomic operation
  * @awaits: the request completes when the peer's response has come: a Read or an atomic operation
  * @send_imm: a Send with immediate data, only between wired queue pairs
  * @rfc7306: the request may be posted only if RFC 7306 is in force for the queue pair
- * @local: the request sends nothing
- * @max_sge: limit for the elements of the scatter/gather list
  * @op: RDMAP message (enum kwarp_rdmap_op) that carries the payload, or, if @imm is set, the
  *	Immediate Data: op[0] without KWARP_WR_SOLICITED, op[1] with it; unused if @awaits or @local
- * @ib_wr: opcode with which kernel consumers post the request, enum ib_wr_opcode
- * @ib_wc: opcode of the request's completion for kernel consumers, enum ib_wc_opcode
  */
 struct kwarp_wr_rule {
 	bool user;

@@ -23,14 +23,11 @@ static_assert(sizeof(struct siw_sge) == sizeof(struct kwarp_sge));
 static_assert(SIW_NOTIFY_SOLICITED == KWARP_CQ_ARM_SOLICITED);
 static_assert(SIW_NOTIFY_NEXT_COMPLETION == KWARP_CQ_ARM_NEXT);
 
-/* ------------------------------------------------------------------- work queues */
-
 static void *slot(const struct kwarp_siw_ring *r, u32 index)
 {
 	return r->mem + (size_t)(index & r->mask) * r->stride;
 }
 
-/* The flags of an entry, which are at the same offset in send and receive entries. */
 static u16 *flags_at(const struct kwarp_siw_ring *r, u32 index)
 {
 	static_assert(offsetof(struct siw_sqe, flags) == offsetof(struct siw_rqe, flags));
@@ -206,8 +203,6 @@ static void ring_forget(struct kwarp_foreign_ring *f)
 		release_slot(flags_at(r, r->next));
 }
 
-/* ------------------------------------------------------------------- completions */
-
 /*
  * Opcode and status must be known numbers: libsiw uses them as indices of tables, without a check.
  */
@@ -267,8 +262,6 @@ static bool push_cqe(struct kwarp_foreign_ring *f, u32 index, const struct kwarp
 	smp_store_release(&to->flags, SIW_WQE_VALID);
 	return true;
 }
-
-/* ---------------------------------------------------------------------- memory */
 
 static const struct kwarp_foreign_ring_ops send_ops = {
 	.posted = ring_posted,

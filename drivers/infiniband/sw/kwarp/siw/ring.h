@@ -27,10 +27,8 @@
 
 struct kwarp_engine;
 
-/**
+/*
  * struct kwarp_pace - does a timer send what the program posts? See pace.c
- * @timer: each time it fires, its handler looks for requests ("a look")
- * @e: the stream
  * @ns: time between two looks, nanoseconds; does not change during a stream
  * @obey: number of doorbells to obey before the next hold
  * @seen: index after the requests that were taken before the last look
@@ -47,24 +45,16 @@ struct kwarp_pace {
 	bool pays;
 };
 
-/**
+/*
  * struct kwarp_siw_ring - send, receive or completion ring of libsiw
- * @foreign: what the queue knows of it
  * @mem: the entries; user space can write to them
- * @len: octets of @mem
  * @mask: number of entries - 1; immutable
- * @stride: octets per entry; immutable
  * @next: work queue: index of the first entry that has not been moved into the queue's own ring;
  *	written by the context that takes from the queue (send ring: the transmit runner; receive
  *	ring: under the queue's lock), READ_ONCE elsewhere
  * @kept: send ring: address of the flags of the newest entry that was moved, while that entry is
  *	still VALID; else NULL; written like @next
  * @charge: what the user pays for @mem, until an mmap entry owns both
- * @pace: send ring: state of pace.c
- *
- * After a post libsiw rings the doorbell only if the entry before the new ones is not VALID. The
- * newest entry that was moved stays VALID while the transmit runner is going to look at the ring
- * again anyway, so that libsiw does not ring.
  */
 struct kwarp_siw_ring {
 	struct kwarp_foreign_ring foreign;
@@ -88,12 +78,10 @@ struct kwarp_siw_ring *kwarp_siw_new_rq(u32 entries, struct kwarp_account *accou
 struct kwarp_siw_ring *kwarp_siw_new_cq(u32 entries, struct kwarp_account *account);
 void kwarp_siw_free(struct kwarp_siw_ring *r);
 
-/* pace.c */
 extern const struct kwarp_hold_ops kwarp_siw_hold_ops;
 
 void kwarp_siw_pace_init(struct kwarp_siw_ring *r);
 
-/* verbs.c */
 extern const struct kwarp_personality kwarp_siw_personality;
 
 #endif /* KWARP_SIW_RING_H */

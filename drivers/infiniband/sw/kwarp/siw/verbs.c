@@ -98,8 +98,6 @@ static const struct ib_device_ops siw_ops = {
 	.post_send = siw_post_send,
 };
 
-/* ----------------------------------------------------------------------- rings */
-
 /* @r: NULL: there was no memory for it. After an error, too, @f and @map are released by others. */
 static int give_ring(struct kwarp_siw_ring *r, struct kwarp_foreign_ring **f,
 		     struct rdma_user_mmap_entry **map, struct ib_udata *udata, u32 *size, u64 *key)

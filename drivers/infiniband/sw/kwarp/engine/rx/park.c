@@ -27,7 +27,6 @@ static unsigned long look_after(const struct kwarp_rx *rx)
 	return clamp_t(unsigned long, (jiffies - rx->parked_at) / 8, 1, HZ / 25);
 }
 
-/* Look again after a while, and when the wait ends. */
 static void look_later(struct kwarp_engine *e)
 {
 	const struct kwarp_rx *rx = &e->rx;

@@ -58,7 +58,6 @@ static __always_inline void copy_from(struct source *from, const struct kwarp_mr
 	}
 }
 
-/* What kind of access is it, and which error follows if it is refused? */
 static noinline __cold void refuse_piece(struct kwarp_engine *e, const struct kwarp_mr *mr,
 					 u32 stag, u64 addr, int rights, u32 len,
 					 enum kwarp_mem_err err)

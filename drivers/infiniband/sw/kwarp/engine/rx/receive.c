@@ -51,7 +51,6 @@ enum kwarp_perr kwarp_rx_open(struct kwarp_engine *e)
 	return KWARP_PERR_NONE;
 }
 
-/* What the completion says of a message that is more than a Send. */
 static void tell_message(const struct kwarp_engine *e, struct kwarp_cqe *cqe)
 {
 	const struct kwarp_ddp_hdr *h = &e->rx.fpdu.hdr;

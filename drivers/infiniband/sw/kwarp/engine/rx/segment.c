@@ -5,9 +5,6 @@
  *
  * Context of all functions: socket lock held, in softirq, or in a process that owns the socket (in
  * its calls, or when its backlog is processed). If the stream has CRCs, skb.c has verified the FPDU
- * before, so nothing of a damaged FPDU is placed (5044-6-1).
- *
- * Numbers such as 5044-6-1 name requirements of RFCs, see Documentation/conformance.
  */
 #include "rx.h"
 
@@ -22,7 +19,6 @@ static void rx_fail(struct kwarp_engine *e, enum kwarp_perr err)
 	const struct kwarp_fpdu_rx *f = &e->rx.fpdu;
 	const u8 *rreq = NULL;
 
-	/* No payload of this segment is placed any more. */
 	e->rx.target = KWARP_RXT_NONE;
 	if (err >= KWARP_PERR_MPA_LOST || err == KWARP_PERR_DDP_LOCAL) {
 		/* The error is not one of a header. */
@@ -39,8 +35,6 @@ static void rx_fail(struct kwarp_engine *e, enum kwarp_perr err)
 		rreq = e->rx.small;
 	kwarp_engine_fail(e, err, kwarp_fpdu_rx_raw(f), f->ulpdu_len, rreq);
 }
-
-/* ----------------------------------------------------- header of a segment */
 
 static enum kwarp_perr begin_send(struct kwarp_engine *e)
 {
@@ -93,7 +87,6 @@ static enum kwarp_perr begin_untagged(struct kwarp_engine *e)
 	return KWARP_PERR_NONE;
 }
 
-/* The segment is a Write or a Read Response. */
 static noinline __cold enum kwarp_perr refuse_tagged(struct kwarp_engine *e,
 						     const struct kwarp_mr *mr, int rights,
 						     enum kwarp_why why, enum kwarp_perr perr)
@@ -231,8 +224,6 @@ static noinline __cold enum kwarp_perr hit_message(struct kwarp_engine *e)
 		return KWARP_PERR_NONE;
 	return kwarp_engine_hit(e, KWARP_REFUSED_SEND);
 }
-
-/* ---------------------------------------------------------------- delivery */
 
 /* Send with Invalidate: invalidate the STag in the header (5040-5.3-17 to -19, 5040-7.2-4, -5). */
 static enum kwarp_perr invalidate_stag(struct kwarp_engine *e)
@@ -452,15 +443,12 @@ static enum kwarp_perr end_segment(struct kwarp_engine *e)
 	return err;
 }
 
-/* At a piece of @n octets of payload, which the parser has counted: is it the first of several? */
 static void count_split(struct kwarp_engine *e, u32 n)
 {
 	const struct kwarp_fpdu_rx *f = &e->rx.fpdu;
 
 	e->stats.s.rx.split += n + f->payload_left == f->payload_len;
 }
-
-/* ------------------------------------------------------------- entry points */
 
 /*
  * With CRCs the piece belongs to one FPDU, for which kwarp_fpdu_rx_verify() was called. Context:
@@ -581,8 +569,6 @@ bool kwarp_rx_end_run(struct kwarp_engine *e)
 	e->rx.kick = false;
 	return kick;
 }
-
-/* ----------------------------------------------------- begin and end of a stream */
 
 void kwarp_rx_init(struct kwarp_engine *e, bool crc, bool markers)
 {

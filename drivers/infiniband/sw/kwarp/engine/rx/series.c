@@ -47,7 +47,6 @@ static size_t max_segments(struct kwarp_engine *e, u32 payload)
 	return div_u64(room, payload);
 }
 
-/* The CRC is computed over the copy of the head and the rest in place, as in skb.c. */
 static bool crc_is_right(const u8 *head, u32 head_len, const u8 *data, u32 wire)
 {
 	const u32 covered = wire - KWARP_MPA_CRC_LEN;

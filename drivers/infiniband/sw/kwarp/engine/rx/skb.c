@@ -7,15 +7,6 @@
  * is verified there, whether it lies in one piece of memory, in several, or in several skbs: no
  * memory is allocated, and only its head and trailer are copied.
  *
- * An FPDU is processed in these steps:
- *
- * 1. its first octets are copied, and its length is read from the copy;
- * 2. if it is not complete, rx.want is set to its length, and it stays with TCP; the copy is
- *    dropped;
- * 3. its trailer is copied, the CRC is computed over the copy of its head and over the rest in
- *    place, and compared;
- * 4. the parser gets the head from the copy and the rest in place.
- *
  * FPDUs in the middle of a long message that lie in one piece are processed by series.c without a
  * parser; it copies the same parts and checks the CRC in the same way.
  *
@@ -165,8 +156,6 @@ static bool reader_crc(struct reader *r, u32 len, u32 *crc)
 	}
 }
 
-/* ----------------------------------------------------------- one FPDU at a time */
-
 /*
  * Copy of an FPDU's first octets and trailer. @len: octets of length field, DDP header and a marker
  * among them. @wire: octets of the whole FPDU.
@@ -276,8 +265,6 @@ static u32 feed_begun(struct kwarp_engine *e, const u8 *data, u32 len)
 	return n;
 }
 
-/* ------------------------------------------------------------------- the stash */
-
 /* Length of the FPDU in the stash; as long as that is unknown, octets needed to know it. */
 static u32 stash_wants(const struct kwarp_engine *e)
 {
@@ -293,17 +280,13 @@ static void stash_done(struct kwarp_engine *e)
 	e->rx.stash.use = false;
 }
 
-/* The FPDU in the stash was begun: its rest follows. */
 static void stash_feed(struct kwarp_engine *e)
 {
 	feed_begun(e, e->rx.stash.buf, e->rx.stash.have);
 	stash_done(e);
 }
 
-/*
- * A segment waits for a receive. Return: false: it still does, and no octet may be read. Context:
- * socket lock held.
- */
+/* A segment waits for a receive. Return: false: it still does, and no octet may be read. */
 bool kwarp_rx_resume(struct kwarp_engine *e)
 {
 	if (!kwarp_rx_retry(e))
@@ -313,7 +296,6 @@ bool kwarp_rx_resume(struct kwarp_engine *e)
 	return true;
 }
 
-/* Return: octets used, at most to the end of the FPDU. */
 static u32 stash_fill(struct kwarp_engine *e, const u8 *data, u32 len)
 {
 	struct kwarp_rx_stash *s = &e->rx.stash;
@@ -334,8 +316,6 @@ static u32 stash_fill(struct kwarp_engine *e, const u8 *data, u32 len)
 		stash_feed(e);
 	return used;
 }
-
-/* ------------------------------------------------------------------------- skbs */
 
 /* Return: octets used; 0 if they stay with TCP, also because a segment waits for a receive. */
 static u32 feed_checked(struct kwarp_engine *e, const u8 *data, u32 len,

@@ -37,17 +37,12 @@ struct kwarp_rx_pieces {
 	u32 n;
 };
 
-/**
+/*
  * struct kwarp_rx - receive side; written only under the socket lock
- * @fpdu: parser
  * @ahead: with CRCs: octets of the current FPDU, whose CRC has been checked, that are still to be
  *	passed to the parser
  * @skip: how many of the first octets of @ahead the parser has already got from a copy
  * @want: length of an incomplete FPDU whose beginning stays in TCP's receive queue; 0: none
- * @stash: buffer for an FPDU that TCP cannot keep until it is complete
- * @q: state of each untagged queue
- * @target: where this segment's payload goes
- * @wait: how long a message waits for a receive, milliseconds; 0: not at all; U32_MAX: no limit
  * @denied: because of a fault the last look for a receive found none
  * @slow: until when nothing is read, in jiffies, because of a fault; 0: there is none
  * @parked_at: when a segment began to wait for a receive, jiffies
@@ -64,7 +59,6 @@ struct kwarp_rx_pieces {
  * @sge: element of @rwqe to be filled next
  * @sge_off: octets of that element already filled
  * @small: payload of a message that goes to no buffer of a consumer; the longest is a Terminate
- * @small_have: octets in @small
  * @pieces: of the present skb. Not on the stack, which kernels may zero at each call
  * @kick: there may be something to send when this receive run ends
  */

@@ -43,20 +43,14 @@ struct socket;
 #define KWARP_BATCH_MRS		32
 static_assert(KWARP_BATCH_MRS >= KWARP_MAX_SGE);
 
-/**
- * struct kwarp_batch - FPDUs collected for one socket call; owned by the runner
- * @kdev: device
- * @n: entries of @bv in use
- * @nmr: entries of @mr in use
+/*
+ * struct kwarp_batch - owned by the runner
  * @large: the last batch was longer than a page, so this one may be, too: use large pages
- * @len: octets in the batch
- * @sent: octets that TCP has accepted
  * @goal: length limit: octets that TCP, with segmentation offload, passes to the network device as
  *	one packet
  * @cut: segment size to which FPDUs are aligned; 0: no alignment
  * @least: an FPDU may be longer than a TCP segment, and is made shorter to fit into the batch; for
  *	that reason it has no ULPDU shorter than this; 0: FPDUs fit into a segment
- * @frag: page that the next octets are written to
  * @bv: pieces of memory; each holds a reference on its page
  * @mr: regions referenced while the batch is built
  */
@@ -75,7 +69,6 @@ struct kwarp_batch {
 	struct kwarp_mr *mr[KWARP_BATCH_MRS];
 };
 
-/* State of a batch before an FPDU was added, to remove that FPDU again. */
 struct kwarp_batch_mark {
 	u16 n;
 	u32 len;

@@ -19,8 +19,6 @@
 #include "../../door.h"
 #include "../../kwarp.h"
 
-/* ------------------------------------------------------------------- the timer */
-
 /* A hint: the program may be polling now. */
 static u32 program_polls(const struct kwarp_engine *e)
 {
@@ -47,7 +45,6 @@ static bool has_waiting(const struct kwarp_engine *e)
 	       !test_bit(KWARP_E_TX_WAIT_READ, &e->flags);
 }
 
-/* Count requests that were sent, whether held or not. */
 static void hold_count(struct kwarp_cq_coalesce *h, u32 sent)
 {
 	h->sent += min(sent, U32_MAX - h->sent);
@@ -225,8 +222,6 @@ static enum hrtimer_restart hold_timer(struct hrtimer *timer)
 	return ns ? HRTIMER_RESTART : HRTIMER_NORESTART;
 }
 
-/* ------------------------------------------------------------------ the runner */
-
 /*
  * Can the program that posts keep the timer's softirq from running for any length of time? On
  * real-time kernels, assume that every program can.
@@ -369,8 +364,6 @@ void kwarp_coalesce_reset(struct kwarp_engine *e)
 	if (c->ops)
 		c->ops->reset(e);
 }
-
-/* ---------------------------------------------------------------------- the CQ */
 
 /**
  * kwarp_engine_init_cq - initialize what the engines keep in a CQ

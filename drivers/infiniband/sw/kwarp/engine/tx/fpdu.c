@@ -25,8 +25,6 @@ struct fpdu {
 	bool no_memory;		/* @stopped is set because no memory is available */
 };
 
-/* ----------------------------------------------------------------- octets */
-
 static bool put_raw(struct fpdu *f, const u8 *src, u32 len, bool crc)
 {
 	while (len) {
@@ -143,8 +141,6 @@ static bool put_trailer(struct fpdu *f, u32 pad)
 	return fpdu_put(f, crc, sizeof(crc), false);
 }
 
-/* ---------------------------------------------------------------- payload */
-
 static bool add_spans(struct fpdu *f, const struct kwarp_mr *mr, u64 addr, u32 len)
 {
 	while (len) {
@@ -253,8 +249,6 @@ static enum kwarp_perr add_payload(struct fpdu *f, u32 len)
 		return KWARP_PERR_NONE;
 	}
 }
-
-/* ------------------------------------------------------------------- FPDU */
 
 static u32 encode_head(u8 *p, const struct kwarp_ddp_hdr *hdr, u32 payload)
 {

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Decides which context sends for a stream, and for how long. */
 #ifndef KWARP_ENGINE_TX_RUN_H
 #define KWARP_ENGINE_TX_RUN_H
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * The transmit step: fill one batch and give the batch to TCP. Context of all functions: the
- * runner.
- */
+/* Context of all functions: the runner. */
 #include "tx.h"
 
 #include "../../door.h"
@@ -53,7 +50,6 @@ static enum kwarp_tx_result push_batch(struct kwarp_engine *e)
 	return KWARP_TX_IDLE;
 }
 
-/* Does a fault keep the message, which was just picked, from being sent? */
 static noinline __cold bool is_hit(struct kwarp_engine *e)
 {
 	enum kwarp_perr perr;

@@ -25,20 +25,16 @@ static inline void kwarp_tx_pass_sge(struct kwarp_tx *tx, u32 len)
 	}
 }
 
-/* step.c */
 enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e);
 
-/* pick.c */
 bool kwarp_tx_pick(struct kwarp_engine *e);
 void kwarp_tx_message_built(struct kwarp_engine *e);
 bool kwarp_tx_drained(const struct kwarp_engine *e);
 bool kwarp_tx_flush_late(struct kwarp_engine *e);
 
-/* fpdu.c */
 void kwarp_tx_end_fpdu(const struct kwarp_tx *tx, u8 *fpdu, u32 len, u32 pad);
 bool kwarp_tx_build(struct kwarp_engine *e);
 
-/* series.c */
 bool kwarp_tx_build_series(struct kwarp_engine *e);
 
 #endif /* KWARP_ENGINE_TX_TX_H */

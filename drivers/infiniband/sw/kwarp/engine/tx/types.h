@@ -15,7 +15,6 @@
 
 struct kwarp_engine;
 
-/* Where a message's payload comes from. */
 enum kwarp_tx_src {
 	KWARP_SRC_SGL,		/* scatter/gather list of @wqe in struct kwarp_tx */
 	KWARP_SRC_BUF,		/* octets in the engine: inline data, @small of struct kwarp_tx */
@@ -98,20 +97,14 @@ struct kwarp_coalesce {
 	atomic_t sends;
 };
 
-/**
- * struct kwarp_tx - transmit side; all fields are the runner's unless another owner is named
+/*
+ * struct kwarp_tx - all fields are the runner's unless another owner is named
  * @run: enum kwarp_run, decides who the runner is, see tx/run.c; any context
  * @claims: number of callers that wait in kwarp_tx_claim(); any context
- * @idle: wait queue of those callers
  * @work: becomes the runner when no other context can send
  * @home: processor that @work runs on; negative: any; immutable
  * @in_socket: this runner was called with the socket's spinlock held, while no process owns the
  *	socket: nothing may sleep
- * @crc: generate CRCs
- * @markers: insert markers
- * @align: begin TCP segments with an FPDU, at the price of more and smaller packets
- * @long_frames: announce that this end accepts FPDUs longer than a TCP segment, and send such FPDUs
- *	if the peer accepts them
  * @rtr: KWARP_RTR_* form of the "ready to receive" message still to be sent, or 0
  * @answers_first: flips with each choice: answers are tried first if true, the send queue if false
  * @term_done: the Terminate has been started, and perhaps sent
@@ -125,16 +118,9 @@ struct kwarp_coalesce {
  * @effort: requests and scatter/gather elements examined in this step
  * @off: number of octets of all FPDUs built so far, modulo 2^32; markers are placed by this offset
  * @mulpdu: longest ULPDU for the current batch (RFC 5044 section 4.5)
- * @msn: next message sequence number of each untagged queue
  * @sq_end: all FPDUs of send queue entries before this index are in the batch or sent
  * @drain_to: while KWARP_E_TX_DRAIN is set, which is during a graceful close: send queue index up
  *	to which requests are sent; later ones are flushed
- * @msg: message being segmented
- * @wqe: work request of @msg, if that message comes from the send queue
- * @small: payload of a message whose payload is not in a buffer of the consumer; the longest
- *	is a Terminate
- * @batch: FPDUs collected for the next socket call
- * @coalesce: state of coalescing, which decides whether the program has to ring its doorbell
  */
 struct kwarp_tx {
 	atomic_t run;
