@@ -2,9 +2,6 @@
 /*
  * Connection management: what iw_cm calls.
  *
- * DOWN is the QP's report that the stream has ended. A handle is the number by which iw_cm names a
- * CONNECT_REQUEST in accept and reject. DEAD is the last state of an endpoint.
- *
  * References to an endpoint, by holder:
  *	itself		from creation until it is DEAD
  *	creator		connect() and the listener's work, until they return
@@ -64,10 +61,7 @@ static int check_param(const struct iw_cm_conn_param *param, u32 max_pdata)
 	return 0;
 }
 
-/*
- * All that can be checked before the peer answers is checked here. Context: ep->mutex held, state
- * NEW.
- */
+/* Context: ep->mutex held, state NEW. */
 static int connect_start(struct kwarp_ep *ep, struct iw_cm_id *id,
 			 const struct iw_cm_conn_param *param)
 {

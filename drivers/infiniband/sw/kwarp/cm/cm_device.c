@@ -79,8 +79,7 @@ static void stop_with(struct kwarp_dev *kdev, int bit)
  *
  * To be called before the RDMA core asks the device's users to leave. Listeners are closed.
  * Connections that are being set up fail: a user that waits for one of them could not leave.
- * Established connections stay: a user may need them in order to leave. For example, an NVMe host
- * shuts its controller down through them.
+ * Established connections stay: a user may need them in order to leave.
  *
  * Context: process; waits for no peer.
  */
@@ -106,7 +105,6 @@ void kwarp_cm_retire(struct kwarp_dev *kdev)
  */
 void kwarp_cm_begin_stop(struct kwarp_dev *kdev)
 {
-	/* Each connection ends now, or as soon as its QP is down. */
 	stop_with(kdev, KWARP_EP_ABORT);
 }
 
@@ -151,10 +149,7 @@ void kwarp_cm_exit(void)
 
 /* ------------------------------------------------- what operators are told */
 
-/*
- * Milliseconds from @from to @to, both in jiffies; 0 if @to is before @from. 64 bits, because
- * a storage connection may last for months.
- */
+/* 64 bits, because a storage connection may last for months. */
 static u64 ms_between(unsigned long from, unsigned long to)
 {
 	return time_after(to, from) ? jiffies64_to_msecs(to - from) : 0;
@@ -233,9 +228,6 @@ static bool describe_listener_of(struct kwarp_dev *kdev, const struct iw_cm_id *
  * @kdev: device, which the caller keeps from going away
  * @id: only compared, so it may be freed during the call
  * @info: result
- *
- * An id that listens has a listener. An id of a connection has an endpoint from connect or accept
- * until the last upcall.
  *
  * Context: process, may sleep.
  * Return: false: the id has neither, or a listener without a socket.

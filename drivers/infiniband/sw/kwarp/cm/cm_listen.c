@@ -55,9 +55,8 @@ static bool is_leaving(const struct kwarp_ep *ep)
 }
 
 /*
- * Peers that open connections and send nothing must not block others for long. End (mark) as many
- * endpoints as connections wait, but at most KWARP_ACCEPT_BATCH. Endpoints that are ending already
- * make room, too, so they count as well.
+ * Peers that open connections and send nothing must not block others for long. Endpoints that are
+ * ending already make room, too, so they count as well.
  */
 static void evict_some(struct kwarp_listener *l, u32 queued)
 {
@@ -133,10 +132,6 @@ static int listener_child(struct kwarp_listener *l)
 	return ret;
 }
 
-/*
- * Return: 0; -EAGAIN: the accept queue is empty; -EBUSY: too many endpoints are half-open; other
- * errno.
- */
 static int accept_one(struct kwarp_listener *l)
 {
 	u32 queued;
@@ -334,10 +329,9 @@ static void listener_shut(struct kwarp_listener *l)
 	if (cancel_delayed_work(&l->work))
 		kwarp_listener_put(l);
 	/*
-	 * The ULP will hardly accept or reject half-open endpoints any more. Without a socket the
-	 * listener makes no others. Walk its list, not the device's, which has all established
-	 * connections as well. No endpoint is freed here: each leaves the list, under l->lock,
-	 * before it is freed.
+	 * Without a socket the listener makes no others. Walk its list, not the device's, which has
+	 * all established connections as well. No endpoint is freed here: each leaves the list,
+	 * under l->lock, before it is freed.
 	 */
 	spin_lock(&l->lock);
 	list_for_each_entry(ep, &l->half_open, half_open)
@@ -371,7 +365,6 @@ static struct kwarp_listener *next_open(struct kwarp_dev *kdev)
 	return found;
 }
 
-/* Close all listeners of a device; iw_cm destroys the listeners later. Context: process. */
 void kwarp_listener_shut_all(struct kwarp_dev *kdev)
 {
 	struct kwarp_listener *l;

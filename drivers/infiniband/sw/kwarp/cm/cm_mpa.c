@@ -216,8 +216,7 @@ static enum kwarp_cm_event poll_reply(struct kwarp_ep *ep)
 
 /*
  * The Request could not be passed to the ULP now: iw_cm had no memory (-ENOMEM), or other Requests
- * are first (-EAGAIN, see backlog.c). Try again until the timer of state WAIT_BACKLOG ends the
- * connection.
+ * are first (-EAGAIN, see backlog.c).
  */
 static enum kwarp_cm_event not_yet(struct kwarp_ep *ep, int err)
 {
@@ -284,10 +283,6 @@ static enum kwarp_cm_event poll_request(struct kwarp_ep *ep)
 	return deliver_request(ep);
 }
 
-/*
- * Return: KWARP_CME_ACCEPT; or KWARP_CME_REJECT, with a rejecting Reply, if the peer's Request and
- * the ULP's parameters do not fit together.
- */
 enum kwarp_cm_event kwarp_cm_mpa_accept(struct kwarp_ep *ep,
 					const struct iw_cm_conn_param *param)
 {
@@ -368,10 +363,6 @@ static enum kwarp_cm_event poll_linger(struct kwarp_ep *ep)
 	return ret && ret != -EAGAIN ? KWARP_CME_LOST : KWARP_CME_NONE;
 }
 
-/*
- * Return: the event that the socket gives in the current state; KWARP_CME_NONE: none until the
- * socket's next callback.
- */
 enum kwarp_cm_event kwarp_cm_mpa_poll(struct kwarp_ep *ep)
 {
 	lockdep_assert_held(&ep->mutex);

@@ -42,9 +42,8 @@
 /* A QP type that the RDMA core reserves for drivers. No queue pair of kwarp has it. */
 #define STAND_IN	IB_QPT_RESERVED1
 
-/**
+/*
  * struct stand_in - what iw_cm refers to instead of a queue pair
- * @ibqp: the object to which iw_cm has a pointer
  * @node: entry in kdev->cm.new_qps until a connect() or accept() takes the stand-in; under
  *	kdev->cm.new_lock
  * @task: the task that has looked up the queue pair; only compared
@@ -52,7 +51,6 @@
  *	kdev->cm.new_lock
  * @exposed: iw_cm's id may become ESTABLISHED without an upcall of @ep, so iw_cm may use the
  *	stand-in; written once, by the accept() that took the stand-in
- * @rcu: for freeing the stand-in
  */
 struct stand_in {
 	struct ib_qp ibqp;

@@ -58,7 +58,6 @@ bool kwarp_cm_addr_loopback(const struct sockaddr_storage *ss)
 					  ipv6_addr_loopback(&addr_v6(ss)->sin6_addr);
 }
 
-/* Give an IPv6 link-local address the scope @ifindex, if it has none. */
 static void addr_fix_scope(struct sockaddr_storage *ss, int ifindex)
 {
 	if (ss->ss_family == AF_INET6 && !addr_v6(ss)->sin6_scope_id &&
@@ -161,7 +160,6 @@ static int connect_to(struct kwarp_cm_sock *cs, const struct iw_cm_id *id, int i
  * Choose the address and the interface of this end. The peer may be an address of this host on
  * another interface than @ifindex. A socket bound to @ifindex has no route to it, and the peer's
  * socket, bound to the other interface, has none back. So connect from the peer's own address.
- * Return: the interface.
  */
 static int own_end(const struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifindex,
 		   struct sockaddr_storage *from)
@@ -291,7 +289,6 @@ int kwarp_cm_sock_reconnect(struct kwarp_cm_sock *cs, const struct iw_cm_id *id,
 	return ret;
 }
 
-/* 0: connected; -EINPROGRESS; other errno: why the connect failed. */
 int kwarp_cm_sock_connected(struct socket *sock, const struct iw_cm_id *id)
 {
 	struct sockaddr_storage to = id->m_remote_addr;

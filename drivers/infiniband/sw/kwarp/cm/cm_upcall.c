@@ -76,7 +76,6 @@ static int reply_status(int status)
 	}
 }
 
-/* @status: 0; or an errno, and then this is the last upcall. */
 void kwarp_cm_upcall_reply(struct kwarp_ep *ep, int status)
 {
 	const struct kwarp_startup *su = ep->su;
@@ -110,7 +109,6 @@ void kwarp_cm_upcall_reply(struct kwarp_ep *ep, int status)
 		kwarp_ep_drop_id(ep);
 }
 
-/* Pass CONNECT_REQUEST to the listener's id, unless other Requests come first (backlog.c). */
 static int upcall_request(struct kwarp_ep *ep)
 {
 	struct kwarp_listener *l = ep->listener;
@@ -136,10 +134,6 @@ static int upcall_request(struct kwarp_ep *ep)
 	return ret;
 }
 
-/*
- * Return: 0; -ENOMEM: try again soon; -EAGAIN: other Requests are first, see backlog.c;
- * -ECONNABORTED: the listener has been closed.
- */
 int kwarp_ep_publish(struct kwarp_ep *ep)
 {
 	int ret;
@@ -161,8 +155,7 @@ int kwarp_ep_publish(struct kwarp_ep *ep)
 
 /*
  * Context: process. Of several callers only one gets the endpoint. Return: the endpoint with the
- * reference of the handle; NULL: the handle is gone, because the connection has ended or another
- * caller has got the endpoint.
+ * reference of the handle.
  */
 struct kwarp_ep *kwarp_ep_take_request(const struct iw_cm_id *id)
 {
@@ -184,7 +177,6 @@ void kwarp_ep_unpublish(struct kwarp_ep *ep)
 	ep->handle = 0;
 }
 
-/* Check at module exit that no endpoint of any device has left a handle. */
 void kwarp_ep_check_idle(void)
 {
 	WARN_ON(!xa_empty(&handles));
@@ -205,7 +197,6 @@ static void upcall_simple(struct kwarp_ep *ep, enum iw_cm_event_type type, int s
 	WARN_ON_ONCE(ep->cm_id->event_handler(ep->cm_id, &event));
 }
 
-/* @status: 0; or an errno, and then CLOSE is reported next. */
 void kwarp_cm_upcall_established(struct kwarp_ep *ep, int status)
 {
 	lockdep_assert_held(&ep->mutex);
@@ -214,7 +205,6 @@ void kwarp_cm_upcall_established(struct kwarp_ep *ep, int status)
 		kwarp_cm_upcall_close(ep);
 }
 
-/* The last upcall for the id. */
 void kwarp_cm_upcall_close(struct kwarp_ep *ep)
 {
 	lockdep_assert_held(&ep->mutex);

@@ -40,8 +40,7 @@ void kwarp_ep_take_qp(struct kwarp_ep *ep, struct kwarp_qp *qp)
 
 /*
  * A QP that could not get the socket later is refused now, before anything is sent: after the Reply
- * there is no way to report a failure to the peer. Return: 0; -EINVAL: no such QP, or the QP is not
- * ready for a stream; -EPERM: not the ULP's QP.
+ * there is no way to report a failure to the peer.
  */
 int kwarp_ep_bind_qp(struct kwarp_ep *ep, const struct iw_cm_id *id, u32 qpn)
 {

@@ -18,10 +18,7 @@ static unsigned long until_deadline(const struct kwarp_ep *ep)
 	return max_t(long, ep->due.deadline - jiffies, 0);
 }
 
-/*
- * Does iw_cm wait for an upcall, on behalf of a process? Then its disconnect and destroy of the id
- * wait, too, see caller.c.
- */
+/* Does iw_cm wait for an upcall, on behalf of a process? */
 static bool holds_caller(const struct kwarp_ep *ep)
 {
 	lockdep_assert_held(&ep->mutex);
@@ -33,7 +30,6 @@ bool kwarp_ep_caller_ends(const struct kwarp_ep *ep)
 	return holds_caller(ep) && kwarp_caller_ends(ep->su->caller);
 }
 
-/* Let the timer expire at the deadline, and earlier while a process has to be watched. */
 void kwarp_ep_arm_deadline(struct kwarp_ep *ep)
 {
 	unsigned long delay = until_deadline(ep);
@@ -43,10 +39,6 @@ void kwarp_ep_arm_deadline(struct kwarp_ep *ep)
 	ep_arm_timer(ep, delay);
 }
 
-/*
- * A knob (tunable) is read when a timer starts: a later change of the knob has no effect on a timer
- * that runs.
- */
 static u32 timeout_of(const struct kwarp_dev *kdev, enum kwarp_cm_timer kind)
 {
 	switch (kind) {

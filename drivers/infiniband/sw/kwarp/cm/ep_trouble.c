@@ -141,7 +141,6 @@ static enum no_start why(const struct kwarp_ep *ep, enum kwarp_cm_state was,
 	}
 }
 
-/* Return: false: there is no socket, and no id. */
 static bool addresses(const struct kwarp_ep *ep, enum kwarp_cm_state was,
 		      struct sockaddr_storage *local, struct sockaddr_storage *remote)
 {
@@ -206,14 +205,7 @@ static noinline_for_stack void tell(const struct kwarp_ep *ep, enum kwarp_cm_sta
 	keep(ep, was, reason, &local, &remote);
 }
 
-/**
- * kwarp_ep_tell_trouble - tell why a connection fails to start, if this event means that it does
- * @ep: endpoint, its mutex held, before the actions of the event
- * @was: its state
- * @event: a legal event
- *
- * The end of a stream is told by kwarp_qp_tell_end().
- */
+/* Before the actions of the event. The end of a stream is told by kwarp_qp_tell_end(). */
 void kwarp_ep_tell_trouble(struct kwarp_ep *ep, enum kwarp_cm_state was, enum kwarp_cm_event event)
 {
 	enum no_start reason;

@@ -71,11 +71,7 @@ static void cm_error_report(struct sock *sk)
 	sock_callback(sk, CB_ERROR);
 }
 
-/*
- * The callbacks do not report earlier changes: the caller has to look at the socket afterwards.
- * Return: 0; -EBUSY if the socket has another user, for example a BPF program of the cgroup that
- * has put it into a sockmap.
- */
+/* The callbacks do not report earlier changes: the caller has to look at the socket afterwards. */
 int kwarp_cm_sock_hook(struct kwarp_cm_sock *cs)
 {
 	struct sock *sk = cs->sock->sk;

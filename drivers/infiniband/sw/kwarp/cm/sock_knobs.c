@@ -29,10 +29,7 @@ int kwarp_sock_set(struct socket *sock, int level, int option, int value)
 
 /* ------------------------------------------------------------- time-outs */
 
-/*
- * Let TCP give up a peer that has been silent for @seconds. The first keepalive probe is sent after
- * half of that time, and there are six probes if the time is long enough. 0: no keepalive.
- */
+/* Let TCP give up a peer that has been silent for @seconds. */
 static void sock_set_keepalive_to(struct sock *sk, u32 seconds)
 {
 	u32 idle = max(seconds / 2, 1U), interval = max(seconds / 12, 1U);
@@ -154,7 +151,6 @@ void kwarp_sock_connected(struct kwarp_dev *kdev, struct socket *sock)
 	sock_set_user_timeout(kdev, sock->sk, keepalive);
 }
 
-/* @tos_set: the ULP has chosen the listener's type of service, so the connection keeps it. */
 void kwarp_sock_accepted(struct kwarp_dev *kdev, struct socket *sock,
 			 const struct socket *listener, bool tos_set)
 {

@@ -62,9 +62,6 @@ void kwarp_startup_put_terminate(struct kwarp_startup *su, enum kwarp_perr err)
 	su->tx_off = 0;
 }
 
-/*
- * Return: 0 when TCP has taken all of them; -EAGAIN if TCP has no room; or an errno of the socket.
- */
 int kwarp_startup_send(struct kwarp_ep *ep)
 {
 	struct kwarp_startup *su = ep->su;
@@ -80,10 +77,6 @@ int kwarp_startup_send(struct kwarp_ep *ep)
 	return 0;
 }
 
-/*
- * Return: 0 when the frame is complete; -EAGAIN if octets are missing; -EPROTO if the frame is
- * malformed; -ENODATA after a FIN; an errno of the socket.
- */
 int kwarp_startup_recv(struct kwarp_ep *ep, bool reply)
 {
 	struct kwarp_startup *su = ep->su;

@@ -13,13 +13,10 @@ struct kwarp_ep;
 struct kwarp_qp;
 struct pid;
 
-/**
+/*
  * struct kwarp_startup - what an endpoint needs until the stream begins
  * @params: what this end asks for in MPA startup: copied from the knobs (tunables) when the
  *	endpoint is made (5044-4.4-9, see Documentation/conformance); IRD and ORD are the ULP's
- * @req: the Request that this end has sent (initiator) or received (responder)
- * @rep: the Reply that this end has received (initiator) or sent (responder)
- * @res: result of the negotiation
  * @readqs: queues of Read requests for the stream, with the depths in @res; made by
  *	kwarp_ep_prepare()
  * @give_up: initiator: time at which all attempts end, jiffies
@@ -28,12 +25,8 @@ struct pid;
  * @send_imm: for the stream, see struct kwarp_stream_params
  * @receive_wait: likewise
  * @pdata: the peer's private data inside @rx, rep.pdata_len or req.pdata_len octets
- * @own_pdata_len: octets in @own_pdata
- * @rx_len: octets of @rx received
- * @tx_len: octets of @tx to be sent
  * @tx_off: octets of @tx that TCP has taken
  * @own_pdata: initiator: the ULP's private data, for the Request of each attempt
- * @rx: startup frame from the peer
  * @tx: startup frame, or Terminate, to the peer
  */
 struct kwarp_startup {

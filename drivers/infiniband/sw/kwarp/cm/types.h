@@ -28,10 +28,7 @@ struct kwarp_startup;
 enum {
 	KWARP_EP_SOCK,		/* the socket's state may have changed */
 	KWARP_EP_TIMER,		/* the timer has expired */
-	/*
-	 * The next four are the QP's reports. They come, and are handled, in the order FPDU, FIN,
-	 * DOWN (the stream has ended).
-	 */
+	/* The next four are the QP's reports. */
 	KWARP_EP_QP_FPDU,	/* responder: the peer's first FPDU has come */
 	KWARP_EP_QP_FIN,	/* the peer has sent its FIN */
 	KWARP_EP_QP_DOWN_FIN,	/* the stream has ended gracefully */
@@ -43,10 +40,8 @@ enum {
 	KWARP_EP_ABORT,		/* the device is going away: end the endpoint */
 };
 
-/**
+/*
  * struct kwarp_ep - one connection
- * @kref: number of references; cm.c lists their holders
- * @kdev: device
  * @listener: responder: the listener that accepted the connection, a reference; initiator: NULL
  * @handle_events: handles @events; called with @mutex held
  * @vet: initiator for a wired queue pair, which resets a connection that fails: is an accepting
@@ -57,23 +52,16 @@ enum {
  * @in_line: entry in the listener's list @waiting, while the MPA Request has to wait until the ULP
  *	has answered earlier ones
  * @asked: the ULP has received the MPA Request and has not answered it
- * @events: KWARP_EP_*, reasons to look at the endpoint
  * @run: enum kwarp_run (serial.h): are @events being handled, or is @work queued for that? Active
  *	from kwarp_ep_lock() to kwarp_ep_unlock()
- * @work: handles @events that are set while the endpoint is not locked
- * @timer: sets KWARP_EP_TIMER in @events when it expires
- * @mutex: protects most fields, see below; taken before the spinlocks that protect the others
- * @state: state of the connection, see proto/cm_fsm.h
  * @since: when @state changed last, jiffies
  * @status: errno for the next upcall that reports a failure
- * @due: the time limit of @state
  * @due.kind: kind of the limit; KWARP_CMT_NONE: @state has no limit
  * @due.deadline: when the limit ends, jiffies; valid if @due.kind is not KWARP_CMT_NONE
  * @linger: state LINGER (this end has sent its FIN): progress of the peer's acknowledgements
  * @linger.extended: how often the timer was restarted
  * @linger.stalled: number of restarts since the peer acknowledged something new
  * @linger.acked: TCP's snd_una when the timer was started last
- * @aborting: the device is going away
  * @discard: in state LINGER: drop inbound octets
  * @cm_id: iw_cm's id, a reference, until the last upcall. Also NULL, so that no upcall follows,
  *	after an accept that failed, or a reject of an accepted id.
@@ -81,7 +69,6 @@ enum {
  * @reported: an upcall has been made that makes the id ESTABLISHED
  * @handle: number by which iw_cm knows the Request, see cm_upcall.c; 0: none
  * @accepting: kwarp_cm_accept() is running and has not failed
- * @cs: socket
  * @ifindex: initiator: interface that rdma_cm has chosen, see cm_iface.c
  * @su: parameters and buffers of MPA startup; freed when startup is over
  * @qp: queue pair, a reference
@@ -149,18 +136,13 @@ struct kwarp_ep {
 	struct kwarp_qp *qp;
 };
 
-/**
+/*
  * struct kwarp_listener - one listening iw_cm_id
- * @kref: number of references; cm.c lists their holders
- * @kdev: device
  * @backlog: length of the accept queue that the ULP asked for
  * @answer: answers the Request in ep->su instead of a ULP, with the endpoint's mutex held; makes
  *	the Reply, and returns KWARP_CME_ACCEPT or KWARP_CME_REJECT. NULL: the ULP is asked
  * @id_node: entry in kdev->cm.listener_ids, while @cm_id is not NULL
- * @work: accepts connections
- * @mutex: protects @cs
  * @cs: listening socket; without a socket (@cs.sock is NULL) no connection comes in
- * @lock: protects all that follows
  * @cm_id: iw_cm's id, a reference; NULL: the listener takes no more Requests
  * @half_open: half-open endpoints of this listener, the oldest first
  * @num_half_open: length of @half_open, limited by the knob (tunable) half_open_max

@@ -59,20 +59,15 @@ enum wire_state {
 	WIRE_OVER,		/* had one, or has given up */
 };
 
-/**
+/*
  * struct kwarp_wire - what a queue pair is wired to
  * @id: what the endpoint takes for iw_cm's id: addresses and type of service. provider_data is the
  *	process that pays for the sockets, a reference to its struct pid; NULL: a kernel consumer
- * @kref: number of references
- * @kdev: device
- * @qp: queue pair
  * @ird: Reads and atomic operations that the queue pair serves at a time
  * @rnr_us: RNR timer, microseconds
  * @work: connects, and looks at the time
  * @lock: protects all that follows; process context
- * @state: enum wire_state
  * @dead: the queue pair is not wired any more
- * @pair: who is wired to whom
  * @ord: Reads and atomic operations that the queue pair may have outstanding
  * @limit_ms: how long posted requests wait for the connection
  * @pause_ms: until the next attempt
@@ -219,7 +214,6 @@ static bool vet_reply(struct kwarp_ep *ep)
 	return ok;
 }
 
-/* Responder: let the endpoint have the queue pair, if its Request is the right one. */
 static bool claim_wire(struct kwarp_wire *w, struct kwarp_ep *ep, const struct kwarp_pair_msg *msg)
 {
 	struct kwarp_startup *su = ep->su;
@@ -309,7 +303,6 @@ static u32 next_pause(struct kwarp_wire *w)
 	return w->pause_ms;
 }
 
-/* Let the work item run when there is something to do next. */
 static void schedule_wire(struct kwarp_wire *w)
 {
 	u32 ms = LOOK_MS;
@@ -648,7 +641,6 @@ void kwarp_cm_unwire(struct kwarp_wire *w)
 
 /* --------------------------------------------------------------- listening */
 
-/* @id: what the listener takes for iw_cm's id */
 struct kwarp_wire_port {
 	struct iw_cm_id id;
 	struct kref kref;
