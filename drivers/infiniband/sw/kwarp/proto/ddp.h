@@ -36,17 +36,12 @@ enum kwarp_rdmap_op {
 	KWARP_OP_SEND_SE_IMM	= 13,
 };
 
-/**
+/*
  * struct kwarp_ddp_hdr - one segment's header in host order
  * @tagged: T flag: @stag and @to are used; else @stag, @qn, @msn and @mo
  * @last: L flag: last segment of the message
- * @dv: DDP version as received
- * @rv: RDMAP version as received
- * @opcode: RDMAP opcode, 0 to 15
  * @stag: tagged: STag of the sink. Untagged: STag that the message invalidates, or immediate data
  * @to: tagged offset of this segment's payload
- * @qn: untagged queue number
- * @msn: message sequence number
  * @mo: message offset of this segment's payload
  */
 struct kwarp_ddp_hdr {
@@ -67,7 +62,6 @@ static inline u32 kwarp_ddp_len(bool tagged)
 	return tagged ? KWARP_DDP_TAGGED_LEN : KWARP_DDP_UNTAGGED_LEN;
 }
 
-/* Return: length of the header whose first octet is @ctrl. */
 static inline u32 kwarp_ddp_hdr_len(u8 ctrl)
 {
 	return kwarp_ddp_len(ctrl & KWARP_DDP_T);

@@ -50,23 +50,18 @@ enum kwarp_fpdu_step {
 /* Length of the longest FPDU: 2 + 65535 octets, pad 3, CRC 4; and at most 130 markers. */
 #define KWARP_FPDU_MAX		(65544 + 130 * KWARP_MPA_MARKER_LEN)
 
-/**
+/*
  * struct kwarp_fpdu_rx - state of the parser
  * @check_crc: CRCs are in use; constant for a stream
  * @markers: the peer sends markers; constant for a stream
  * @verified: the CRC of the current FPDU has been found right, or CRCs are not in use
  * @step: part of the FPDU that comes next (enum kwarp_fpdu_step)
- * @have: octets of @head already received
- * @tail_left: octets of pad and CRC still to come
  * @ulpdu_len: ULPDU_Length of the current FPDU, valid after the HDR event
  * @off: stream octets since SeqStart (the first octet after the startup frame), modulo 2^32
  * @fpdu_off: @off at the ULPDU_Length of the current FPDU
- * @payload_len: payload octets of this segment
  * @payload_left: payload octets not yet reported by an event
- * @err: error of the ERROR event
  * @hdr: decoded DDP header; valid until the next HDR event or kwarp_fpdu_rx_taken()
  * @head: length field and DDP header as received, without markers
- * @marker: the marker being received
  *
  * The caller reads @check_crc, @ulpdu_len, @payload_len, @err and @hdr; all else is private to
  * fpdu_rx.c, fpdu_expect.c and the inline functions below.  Written by one context at a time.
@@ -98,7 +93,6 @@ static inline const u8 *kwarp_fpdu_rx_raw(const struct kwarp_fpdu_rx *rx)
 	return rx->head + KWARP_MPA_LEN_FIELD;
 }
 
-/* Prepare the parser for the first octet after the peer's startup frame (SeqStart). */
 void kwarp_fpdu_rx_init(struct kwarp_fpdu_rx *rx, bool check_crc, bool markers);
 
 /**
@@ -142,7 +136,6 @@ enum kwarp_fpdu_event kwarp_fpdu_rx_next(struct kwarp_fpdu_rx *rx,
  */
 u32 kwarp_fpdu_rx_payload(struct kwarp_fpdu_rx *rx, u32 len);
 
-/* Return: octets of payload that the FPDU still has; 0 if its payload has not begun. */
 static inline u32 kwarp_fpdu_rx_payload_left(const struct kwarp_fpdu_rx *rx)
 {
 	return rx->step == KWARP_FPDU_S_DATA ? rx->payload_left : 0;

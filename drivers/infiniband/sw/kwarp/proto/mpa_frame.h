@@ -20,7 +20,6 @@ static inline u32 kwarp_mpa_pad(u32 ulpdu_len)
 	return -(KWARP_MPA_LEN_FIELD + ulpdu_len) & 3;
 }
 
-/* Return: octets of an FPDU without markers: length field, ULPDU, pad, CRC. */
 static inline u32 kwarp_mpa_fpdu_len(u32 ulpdu_len)
 {
 	return KWARP_MPA_LEN_FIELD + ulpdu_len + kwarp_mpa_pad(ulpdu_len) +
@@ -54,11 +53,6 @@ void kwarp_mpa_marker_encode(u8 out[KWARP_MPA_MARKER_LEN], u32 ptr);
 
 u32 kwarp_mpa_marker_decode(const u8 in[KWARP_MPA_MARKER_LEN]);
 
-/*
- * The CRC of an FPDU is a CRC32c: begin with kwarp_mpa_crc_init(), add the octets with
- * kwarp_mpa_crc_add(), and write or check the trailer with kwarp_mpa_crc_put() or
- * kwarp_mpa_crc_ok().
- */
 static inline u32 kwarp_mpa_crc_init(void)
 {
 	return ~0U;

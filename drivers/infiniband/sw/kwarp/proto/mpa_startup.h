@@ -14,7 +14,7 @@
 
 #define KWARP_DEPTH_NV		0x3fff	/* IRD or ORD: not negotiated, left to the ULP */
 
-/**
+/*
  * struct kwarp_mpa_frame - a startup frame in host order
  * @reply: true: Reply Frame; false: Request Frame
  * @markers: M bit: the sender of the frame wants to receive markers
@@ -23,9 +23,6 @@
  * @enhanced: the frame has enhanced data: Rev 2 and S bit set
  * @p2p: A bit: peer-to-peer model
  * @rtr: bits B, C, D as KWARP_RTR_*
- * @rev: Rev field
- * @ird: IRD, 14 bits
- * @ord: ORD, 14 bits
  * @pdata_len: octets of the ULP's private data, enhanced data not counted
  */
 struct kwarp_mpa_frame {

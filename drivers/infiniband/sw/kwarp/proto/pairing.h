@@ -35,10 +35,8 @@ struct kwarp_pair_msg {
 	u32 rq_psn;
 };
 
-/**
+/*
  * struct kwarp_pair - a queue pair and the one to which its consumer has wired it
- * @addr: this end's address
- * @peer_addr: the peer's
  * @own: what this end says of itself, and of its peer
  */
 struct kwarp_pair {
@@ -53,10 +51,8 @@ struct kwarp_pair {
  */
 int kwarp_pair_order(const struct kwarp_pair *pair);
 
-/* Return: KWARP_PAIR_LEN, the octets written. */
 u32 kwarp_pair_encode(u8 *buf, const struct kwarp_pair_msg *msg);
 
-/* Return: false: not kwarp's, or another version. */
 bool kwarp_pair_decode(const u8 *buf, u32 len, struct kwarp_pair_msg *msg);
 
 /**

@@ -72,7 +72,6 @@ struct kwarp_qp_step {
 const struct kwarp_qp_step *kwarp_qp_fsm(enum kwarp_qp_state state,
 					 enum kwarp_qp_event event);
 
-/* Names for logs and traces, never NULL. */
 const char *kwarp_qp_state_name(enum kwarp_qp_state state);
 const char *kwarp_qp_event_name(enum kwarp_qp_event event);
 

@@ -10,13 +10,10 @@
 #include "perr.h"
 #include "wire.h"
 
-/**
+/*
  * struct kwarp_term - a Terminate message, decoded or to be encoded
  * @layer: 0 RDMAP, 1 DDP, 2 LLP (MPA)
- * @etype: error type
- * @code: error code
  * @seg_len_valid: M bit: @seg_len is valid
- * @has_ddp: D bit: @ddp_hdr and @seg_len are present
  * @has_rdmap: R bit: @rreq is present
  * @seg_len: ULPDU length of the segment in error
  * @ddp_hdr_len: octets of @ddp_hdr: 14 or 18; 0 if there is none
