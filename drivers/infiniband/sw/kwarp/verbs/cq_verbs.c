@@ -33,10 +33,6 @@ static int give_cq_ring(struct kwarp_cq *cq, struct kwarp_ring *ring,
 	return kwarp_udata_answer(udata, &resp, sizeof(resp));
 }
 
-/*
- * May this processor be the home of a CQ?  An isolated processor may not.  If the CQ belongs to a
- * program (@user), the calling thread must be allowed to run on the processor.
- */
 static bool cpu_may_be_home(int cpu, bool user)
 {
 	return housekeeping_test_cpu(cpu, HK_TYPE_DOMAIN) &&

@@ -138,10 +138,7 @@ enum ib_port_state kwarp_port_state(struct net_device *netdev)
 	return has_address(netdev) ? IB_PORT_ACTIVE : IB_PORT_INIT;
 }
 
-/*
- * Report the slowest combination of speed and width that is at least as fast as the netdev.  A
- * netdev without a speed (lo, tun) is reported as 40 Gb/s.
- */
+/* A netdev without a speed (lo, tun) is reported as 40 Gb/s. */
 static void fill_speed(struct ib_port_attr *attr, u32 mbits)
 {
 	static const struct {

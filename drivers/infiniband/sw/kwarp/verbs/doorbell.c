@@ -45,8 +45,7 @@ struct kwarp_doorbell {
  * Queue pairs of other contexts are not found: otherwise one process could ring for the queue pairs
  * of another process, and cost the other process processor time.
  *
- * Return: the queue pair with a reference; -EIO: the device is gone; -EINVAL: this context has no
- * queue pair of this number.
+ * Return: the queue pair with a reference.
  */
 static struct kwarp_qp *find_doorbell_qp(const struct kwarp_doorbell *db, unsigned long qpn)
 {
@@ -77,7 +76,6 @@ static struct kwarp_qp *find_doorbell_qp(const struct kwarp_doorbell *db, unsign
 	return qp ?: ERR_PTR(-EINVAL);
 }
 
-/* @posted: function that tells the queue pair's engine of new requests, or of new receives. */
 static long ring_doorbell(const struct kwarp_doorbell *db, unsigned long qpn,
 			  void (*posted)(struct kwarp_engine *e, bool user))
 {
@@ -93,8 +91,6 @@ static long ring_doorbell(const struct kwarp_doorbell *db, unsigned long qpn,
 /*
  * A queue pair that is not found does not stop the loop: the program may have destroyed it in
  * another thread.
- *
- * Return: 0; -EINTR: the process is being killed; otherwise the first error.
  */
 static long ring_doorbells(const struct kwarp_doorbell *db, const void __user *list)
 {

@@ -30,7 +30,6 @@ static bool has_netdev(const struct ib_gid_attr *attr)
 	return rcu_access_pointer(attr->ndev);
 }
 
-/* Has the entry this GID, and a netdev? */
 static bool entry_has(struct ib_device *ibdev, u32 index, const union ib_gid *gid)
 {
 	const struct ib_gid_attr *attr = rdma_get_gid_attr(ibdev, 1, index);
@@ -109,7 +108,6 @@ bool kwarp_gids_new_hardware(struct kwarp_dev *kdev)
 	return old_core;
 }
 
-/* Addresses that the netdev has, at most as many as there is room for. */
 struct address_list {
 	union ib_gid gid[KWARP_GIDS - KWARP_GID_ADDRESS];
 	u32 n;

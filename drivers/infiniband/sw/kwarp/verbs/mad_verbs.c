@@ -95,9 +95,8 @@ static fill_fn find_answer(const struct ib_pma_mad *ask)
 }
 
 /*
- * Answers Get of ClassPortInfo, PortCounters and PortCountersExtended. Packets are FPDUs, data is
- * their payload. Set, which would clear the counters, is refused like everything else. Return:
- * IB_MAD_RESULT_SUCCESS | IB_MAD_RESULT_REPLY; IB_MAD_RESULT_FAILURE: @out is unchanged.
+ * Packets are FPDUs, data is their payload. Set, which would clear the counters, is refused like
+ * everything else.
  */
 int kwarp_process_mad(struct ib_device *ibdev, int flags, u32 port, const struct ib_wc *wc,
 		      const struct ib_grh *grh, const struct ib_mad *in, struct ib_mad *out,

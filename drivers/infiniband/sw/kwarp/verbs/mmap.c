@@ -112,17 +112,12 @@ struct rdma_user_mmap_entry *kwarp_mmap_insert(struct ib_ucontext *ibuc, void *m
 	return &map->entry;
 }
 
-/*
- * Let a process map a ring, and the memory after it (@ring->tail octets, where the receive ring of
- * a queue pair lies).
- */
 struct rdma_user_mmap_entry *kwarp_mmap_ring(struct ib_ucontext *ibuc, struct kwarp_ring *ring,
 					     u64 *key)
 {
 	return kwarp_mmap_insert(ibuc, ring->hdr, ring->len + ring->tail, &ring->charge, key);
 }
 
-/* @map: the ring's mmap entry, or NULL. */
 void kwarp_ring_free(struct kwarp_ring *ring, struct rdma_user_mmap_entry *map)
 {
 	if (map)

@@ -13,10 +13,6 @@
 /* Flags that are only hints: accepted, without any effect. */
 #define MR_NO_EFFECT	(IB_ACCESS_HUGETLB | IB_ACCESS_OPTIONAL)
 
-/*
- * Return: the flags without hints; -EOPNOTSUPP for flags that kwarp does not have; -EINVAL for
- * combinations that the verbs forbid.
- */
 static int check_access(int access)
 {
 	/* Peers must not get the right to write memory that its owner may not write. */
@@ -37,7 +33,6 @@ static struct ib_mr *mr_result(struct kwarp_mr *mr)
 	return IS_ERR(mr) ? ERR_CAST(mr) : &mr->ibmr;
 }
 
-/* @mr may be an ERR_PTR, which is returned. */
 static struct ib_mr *opened_mr(struct kwarp_mr *mr)
 {
 	if (!IS_ERR(mr))
@@ -62,10 +57,6 @@ static u64 first_address(u64 iova, int access)
 	return access & IB_ZERO_BASED ? 0 : iova;
 }
 
-/*
- * Return: as check_access(); -EINVAL also if the length is 0 or too large, or if the addresses
- * wrap.
- */
 static int check_range(u64 iova, u64 length, int access)
 {
 	u64 end;
@@ -79,7 +70,6 @@ static int check_range(u64 iova, u64 length, int access)
 	return access;
 }
 
-/* Context: process, may sleep. */
 static struct kwarp_mr *register_range(struct ib_pd *ibpd, const struct mr_range *range,
 				       int access)
 {
@@ -112,10 +102,7 @@ struct ib_mr *kwarp_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 i
 	return opened_mr(register_range(ibpd, &range, access));
 }
 
-/*
- * A DMA handle makes sense only for PCI devices, so a call with one is refused. Return: the region,
- * or an ERR_PTR; see also kwarp_dmabuf_get().
- */
+/* A DMA handle makes sense only for PCI devices, so a call with one is refused. */
 struct ib_mr *kwarp_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 iova,
 				       int fd, int access, struct ib_dmah *dmah,
 				       struct uverbs_attr_bundle *attrs)
@@ -177,7 +164,6 @@ static struct kwarp_mr *reregister_memory(struct ib_pd *pd, const struct kwarp_m
  * A new region with a new STag is made, and then the old STag is made invalid. So nobody sees half
  * of a change, and after a failure nothing has changed. If the memory does not change, both regions
  * use the same pages. The core replaces the old region by the new one and deregisters the old one.
- * Return: the new region, or an ERR_PTR: -EBUSY if windows are bound to the old one.
  */
 struct ib_mr *kwarp_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 length,
 				  u64 iova, int access, struct ib_pd *pd,
@@ -225,11 +211,7 @@ static int check_advice(struct ib_pd *pd, const struct ib_sge *sge, int rights)
 	}
 }
 
-/*
- * There is nothing to prefetch, because regions are pinned: only the arguments are checked. Return:
- * 0; -EOPNOTSUPP: unknown advice; -EINVAL: unknown flags; for the first bad element -ENOENT: no
- * valid region of this protection domain, -EPERM: right missing, or -EFAULT: out of bounds.
- */
+/* There is nothing to prefetch, because regions are pinned: only the arguments are checked. */
 int kwarp_advise_mr(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice, u32 flags,
 		    struct ib_sge *sge, u32 n, struct uverbs_attr_bundle *attrs)
 {

@@ -115,7 +115,6 @@ static void wire_up_engine(struct kwarp_qp *qp, const struct ib_qp_init_attr *in
 	kwarp_engine_wire(&qp->engine, &parts);
 }
 
-/* On if the knob rfc7306 is on and, for a program, if its provider knows the feature. */
 static bool qp_has_rfc7306(const struct kwarp_dev *kdev, struct ib_udata *udata)
 {
 	return READ_ONCE(kdev->knobs.rfc7306) &&
@@ -195,9 +194,8 @@ out_count:
  * the result, and at the end of a process ib_uverbs warns about an object that is not destroyed,
  * and leaks it. So the wait below must not depend on consumers. References on a queue pair are held
  * only by kwarp's endpoints, work items and doorbells that are being rung, all of which end in
- * bounded time when the stream is down. iw_cm may keep a reference until its id is
- * destroyed, but only on a stand-in: an object of cm/cm_qp.c that iw_cm gets instead of the queue
- * pair. Context: process; waits for the queue pair's work.
+ * bounded time when the stream is down. iw_cm may keep a reference until its id is destroyed, but
+ * only on a stand-in. Context: process; waits for the queue pair's work.
  */
 int kwarp_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {

@@ -164,7 +164,6 @@ static bool put_cm_id(struct sk_buff *msg, const struct kwarp_cm_info *info, boo
 	return info->state ? put_endpoint(msg, info) : put_listener(msg, info);
 }
 
-/* If the details do not fit, the whole attribute is left out. */
 static int end_details(struct sk_buff *msg, struct nlattr *details, bool no_room)
 {
 	if (no_room) {
@@ -196,10 +195,6 @@ int kwarp_fill_mr(struct sk_buff *msg, struct ib_mr *ibmr)
 	return details ? end_details(msg, details, put_mr(msg, to_kmr(ibmr))) : -EMSGSIZE;
 }
 
-/*
- * No details are shown for an id that has neither a connection nor a listener, and for an id whose
- * connection came in through another link.
- */
 int kwarp_fill_cm_id(struct sk_buff *msg, struct rdma_cm_id *id)
 {
 	/*

@@ -146,10 +146,7 @@ static int set_srq_limit(struct kwarp_rq *rq, u32 limit)
 	return 0;
 }
 
-/*
- * Context: process, may sleep. The core holds only a read lock on the SRQ, so two threads may call
- * this at the same time. Return: 0; a negative errno: nothing has changed.
- */
+/* The core holds only a read lock on the SRQ, so two threads may call this at the same time. */
 int kwarp_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 		     enum ib_srq_attr_mask mask, struct ib_udata *udata)
 {

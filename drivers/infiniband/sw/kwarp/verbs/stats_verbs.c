@@ -47,7 +47,6 @@ struct rdma_hw_stats *kwarp_counter_alloc_stats(struct rdma_counter *counter)
 	return stats;
 }
 
-/* -EBUSY: a counter is bound already; -EINVAL: the queue pair is being destroyed. */
 int kwarp_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp, u32 port)
 {
 	struct kwarp_qp *qp = to_kqp(ibqp);

@@ -22,7 +22,6 @@
 
 #include "../fault.h"
 
-/* -EOPNOTSUPP: an octet of the request from octet @from on is not zero. */
 static inline int kwarp_udata_rest(struct ib_udata *udata, size_t from)
 {
 	int ret;
@@ -35,10 +34,6 @@ static inline int kwarp_udata_rest(struct ib_udata *udata, size_t from)
 	return ret ? 0 : -EOPNOTSUPP;
 }
 
-/*
- * Octets that user space does not give are zero. -EOPNOTSUPP: octets after the first @len ones are
- * not zero.
- */
 static inline int kwarp_udata_request(struct ib_udata *udata, void *req, size_t len)
 {
 	size_t given = udata ? udata->inlen : 0;
@@ -84,13 +79,11 @@ static inline int kwarp_udata_none(struct ib_udata *udata)
 	return clear_user(udata->outbuf, udata->outlen) ? -EFAULT : 0;
 }
 
-/* Return: the error that a fault lets the verb fail with; 0: none.  @user: a program has called. */
 static inline int kwarp_udata_fault(enum kwarp_fault kind, struct ib_device *ibdev, bool user)
 {
 	return -kwarp_fault(kind, ibdev, 0, user ? task_tgid(current) : NULL);
 }
 
-/* @attrs: UVERBS_ATTR_*. -EOPNOTSUPP: the program has given one of them. */
 static inline int kwarp_udata_refuse(struct ib_udata *udata, const u16 *attrs, size_t n)
 {
 	if (!udata)

@@ -175,10 +175,7 @@ static inline struct ib_ucontext *kwarp_udata_context(struct ib_udata *udata)
 	return uc ? &uc->ibuc : NULL;
 }
 
-/*
- * Count an object in @num, of which the device may have @max, and charge its memory. For a kernel
- * consumer's object @udata is NULL, and nobody pays.
- */
+/* For a kernel consumer's object @udata is NULL, and nobody pays. */
 static inline int kwarp_charge_object(struct kwarp_charge *charge, struct ib_udata *udata,
 				      size_t size, atomic_t *num, int max)
 {

@@ -110,10 +110,7 @@ static void note_rts(struct kwarp_qp *qp, const struct ib_qp_attr *attr, int mas
 		own->max_rd_atomic = attr->max_rd_atomic;
 }
 
-/*
- * Modify to RTR with an address, in state INIT. Without the knob the attributes are only recorded.
- * Context: qp->wiring held.
- */
+/* Without the knob the attributes are only recorded. Context: qp->wiring held. */
 int kwarp_wire_rtr(struct kwarp_qp *qp, const struct ib_qp_attr *attr, int mask)
 {
 	const struct ib_global_route *grh = rdma_ah_read_grh(&attr->ah_attr);
@@ -173,10 +170,6 @@ static u32 limit_ms(const struct ib_qp_attr *attr)
 	return min_t(u64, 4 * us * (attr->retry_cnt + 1) / 1000, U32_MAX);
 }
 
-/*
- * Modify a wired queue pair to RTS. Return: 0; -EINVAL: its stream is over. Context: qp->wiring
- * held.
- */
 int kwarp_wire_rts(struct kwarp_qp *qp, const struct ib_qp_attr *attr, int mask)
 {
 	struct kwarp_wire_sends s;
