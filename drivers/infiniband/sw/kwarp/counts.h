@@ -52,10 +52,8 @@ struct kwarp_stream_stats {
 	struct kwarp_rx_stats rx ____cacheline_aligned;
 };
 
-/**
+/*
  * struct kwarp_stats_stream - counters of a queue pair, for all its streams, one after another
- * @s: counters
- * @node: entry in the device's list
  * @counter: counter of the RDMA core that the queue pair is bound to (rdma statistic qp bind), or
  *	NULL
  * @bound: values of @s when the queue pair was bound to @counter
@@ -69,7 +67,7 @@ struct kwarp_stats_stream {
 	struct kwarp_stream_stats bound;
 };
 
-/**
+/*
  * struct kwarp_stats - counters of a device
  * @lock: protects @streams, @gone, @given; no other lock of kwarp is taken under it
  * @streams: struct kwarp_stats_stream of the queue pairs that exist
@@ -80,7 +78,6 @@ struct kwarp_stats_stream {
  *	error, or the peer's FIN came inside a message; streams that this end aborts do not count
  * @cm: events of connection management: one count for each pair of state and event
  * @errors: streams that ended with an error: one count for each value of enum kwarp_perr
- * @term_sent: Terminates sent, by enum kwarp_perr
  * @term_received: Terminates received, by enum kwarp_perr; [KWARP_PERR_NONE]: those with a code
  *	that is not in any RFC
  */

@@ -88,7 +88,6 @@ static __printf(2, 3) void add(struct text *t, const char *format, ...)
 	va_end(args);
 }
 
-/* Those of the rights that are needed and not given; without "local-read". */
 static const char *missing(int access, char buf[KWARP_RIGHTS_LEN])
 {
 	kwarp_rights_text(access, buf);
@@ -162,7 +161,6 @@ static void add_why(struct text *t, const struct kwarp_refusal *r)
 	}
 }
 
-/* Is the refusal about an access to memory? */
 static bool is_access(const struct kwarp_refusal *r)
 {
 	return (r->why >= KWARP_WHY_STAG && r->why <= KWARP_WHY_QP_RIGHT) ||
@@ -285,14 +283,12 @@ static const u32 quotas[KWARP_ENDED_KINDS] = {
 
 #define RING		(STREAMS + STARTUPS + INBOUND)
 
-/**
+/*
  * struct kwarp_ended_ring - the last records of a link
  * @lock: protects the other members except @notices; process context
  * @seq: number of the last record
- * @n: records in use
  * @used: of these, the number of each kind
  * @at: in no order; the records hold references on processes
- * @notices: limits the lines in the kernel log
  *
  * The link pays: the size is fixed, and only an administrator adds links.
  */
@@ -414,17 +410,7 @@ void kwarp_ended_add_startup(struct kwarp_dev *kdev, struct kwarp_ended *rec)
 		keep(kdev->ended, rec);
 }
 
-/**
- * kwarp_ended_next - the oldest record after another
- * @ring: ring
- * @after: number of the other record; 0: none
- * @uid: user whose records are looked at
- * @all: look at the records of all users
- * @rec: result, with a reference on the process for the caller
- *
- * Context: process.
- * Return: false: there is none.
- */
+/* @rec: result, with a reference on the process for the caller. Context: process. */
 bool kwarp_ended_next(struct kwarp_ended_ring *ring, u64 after, kuid_t uid, bool all,
 		      struct kwarp_ended *rec)
 {

@@ -67,21 +67,15 @@ enum kwarp_ended_kind {
 	KWARP_ENDED_KINDS
 };
 
-/**
+/*
  * struct kwarp_refusal - what a check of the engine has refused
  * @why: written last, with release semantics; KWARP_WHY_NONE: the rest is not valid
- * @op: what was asked for
- * @perr: the error that follows
  * @stag: lkey or rkey as given
- * @addr: address as given
  * @len: octets as given; KWARP_WHY_LONG: of the message
  * @rights: IB_ACCESS_* that are needed
  * @found: the consumer has a region or window with the index of @stag; if not, the fields below are
  *	not set
  * @hidden: the addresses of the region are the kernel's
- * @mr_stag: its STag
- * @mr_access: its rights
- * @mr_va: its first address
  * @mr_len: its octets; KWARP_WHY_LONG: of the receive
  */
 struct kwarp_refusal {
@@ -114,35 +108,23 @@ union kwarp_ended_addr {
 	struct sockaddr_in6 in6;
 };
 
-/**
+/*
  * struct kwarp_ended - a stream that has ended by an error, or a startup that has failed
  * @kind: which of these; the members from @perr on, but @err, are those of a stream
  * @startup: name of the state in which the startup has failed
- * @no_start: name of the reason
- * @no_start_text: the reason in words
  * @seq: number, counted per link from 1
  * @time: nanoseconds since boot
  * @age_ms: how long it lasted; startup: in its last state
  * @pid: process that created the queue pair, a reference; NULL: a kernel consumer, or, of a peer's
  *	startup, that no program has accepted it: then @program is empty
- * @uid: user of that process
  * @program: name of the process or, for a kernel consumer, of the module
- * @qpn: number of the queue pair
- * @local: address of this end
- * @remote: address of the peer
  * @perr: error that this end has found
- * @has_term: the peer has sent a Terminate
  * @term: its code, see kwarp_term_short()
  * @term_perr: its error, or KWARP_PERR_NONE if the code is of no RFC
  * @vendor_err: as in completions
  * @err: TCP's error, a positive errno, or 0; startup: the program's
  * @cut: the peer has closed in the middle of a message
- * @refused: what this end has refused
- * @blamed: what the peer's Terminate names
- * @blamed_stag: its STag
  * @blamed_msn: or its MSN, if it is an untagged message
- * @blamed_addr: its tagged offset
- * @blamed_len: its length
  * @sent: octets that the peer's TCP has acknowledged
  * @received: octets that TCP has received
  * @retrans: segments that TCP has sent again

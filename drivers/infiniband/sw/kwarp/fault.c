@@ -78,13 +78,7 @@ static void free_rule(struct rcu_head *rcu)
 	kfree(r);
 }
 
-/**
- * kwarp_fault_drop - remove rules
- * @which: which
- *
- * Context: process.
- * Return: their number.
- */
+/* Context: process. */
 u32 kwarp_fault_drop(const struct kwarp_fault_which *which)
 {
 	struct kwarp_fault_rule *r, *next;
@@ -146,13 +140,9 @@ static bool has_room(const struct kwarp_fault_rule *rule)
 	return n < RULES && (rule->root || (users < USERS_RULES && own < OWN_RULES));
 }
 
-/**
- * kwarp_fault_add - add a rule
+/*
  * @rule: allocated by kzalloc(); on success it belongs to this file, which sets @rule->id and later
- *	gives back the reference on the process
- *
- * Context: process.
- * Return: the rule's number; -ENOSPC: there are too many.
+ * gives back the reference on the process. Context: process.
  */
 int kwarp_fault_add(struct kwarp_fault_rule *rule)
 {
@@ -175,15 +165,12 @@ int kwarp_fault_add(struct kwarp_fault_rule *rule)
 	return ret;
 }
 
-/**
- * kwarp_fault_next - get the rule after another
- * @which: which rules count
+/*
  * @rule: in: @rule->id is the number of the other, 0: none; out: a copy with a reference on the
  *	process for the caller
  * @link: IB_DEVICE_NAME_MAX octets for the name of its link; empty: all links
  *
  * Context: process.
- * Return: false: there is none.
  */
 bool kwarp_fault_next(const struct kwarp_fault_which *which, struct kwarp_fault_rule *rule,
 		      char *link)
@@ -205,16 +192,7 @@ bool kwarp_fault_next(const struct kwarp_fault_which *which, struct kwarp_fault_
 	return found;
 }
 
-/**
- * kwarp_fault_is_own - may a user who is no administrator make faults in a process?
- * @rule: its @uid is the user
- * @pid: the process
- *
- * A program that changes its user, or runs as another, is none of his.
- *
- * Context: under RCU.
- * Return: he may.
- */
+/* A program that changes its user, or runs as another, is none of his. Context: under RCU. */
 bool kwarp_fault_is_own(const struct kwarp_fault_rule *rule, struct pid *pid)
 {
 	const struct task_struct *task = pid_task(pid, PIDTYPE_TGID);

@@ -63,10 +63,8 @@ enum kwarp_fault {
 
 enum kwarp_fault_arg { KWARP_FAULT_NO_ARG, KWARP_FAULT_MS, KWARP_FAULT_ERRNO, KWARP_FAULT_TERM };
 
-/**
+/*
  * struct kwarp_fault_kind - what users have to know of a kind
- * @name: its name
- * @arg: what its argument is
  * @root: only for administrators of the machine: a work item that is late keeps those of other
  *	namespaces waiting
  * @qp: a rule may name a queue pair
@@ -80,12 +78,9 @@ struct kwarp_fault_kind {
 	bool process;
 };
 
-/**
+/*
  * struct kwarp_fault_rule - one rule
- * @node: entry in the list of fault.c
- * @rcu: to free it
  * @id: number, from 1; 0: removed
- * @kind: what fails
  * @net: network namespace whose links the rule is about; not a reference: the rule goes first
  * @ibdev: the only link that the rule is about; likewise; NULL: all links in @net
  * @qpn: the only queue pair that the rule is about; 0: all
@@ -101,8 +96,6 @@ struct kwarp_fault_kind {
  * @percent: probability of a fault
  * @seed: what @random began with
  * @random: state of the generator for @percent
- * @matched: number of matches so far
- * @hits: number of faults so far
  */
 struct kwarp_fault_rule {
 	struct list_head node;

@@ -74,7 +74,6 @@ static int find_kind(struct kwarp_fault_rule *rule, struct genl_info *info)
 	return refuse(info, -EINVAL, "the module does not know this kind of fault");
 }
 
-/* Return: the error whose Terminate has the code; KWARP_PERR_NONE: none has. */
 static enum kwarp_perr perr_of(u32 code)
 {
 	const struct kwarp_term term = {
@@ -139,7 +138,6 @@ static int check_rights(const struct kwarp_fault_rule *rule, struct genl_info *i
 		      "name a process of yours: only root (CAP_NET_ADMIN) may do without");
 }
 
-/* Everything but the link. */
 static int fill(struct kwarp_fault_rule *rule, struct sk_buff *skb, struct genl_info *info)
 {
 	int ret = find_kind(rule, info);

@@ -46,7 +46,6 @@ static const struct knob_kind kind_crc = { .parse = parse_crc, .format = format_
 static const char * const on_words[] = { "on", "1", "y", "yes", "true" };
 static const char * const off_words[] = { "off", "0", "n", "no", "false" };
 
-/* Is @buf one of the words, in upper or lower case, with or without a final newline? */
 static bool is_one_of(const char *buf, const char * const *words, u32 n)
 {
 	size_t len;
@@ -60,10 +59,7 @@ static bool is_one_of(const char *buf, const char * const *words, u32 n)
 	return false;
 }
 
-/*
- * Parse "on", "off" and their synonyms.  kstrtobool() would accept "onx" and "never", because it
- * looks at one or two characters only.
- */
+/* kstrtobool() would accept "onx" and "never", because it looks at one or two characters only. */
 static int parse_switch(const struct knob_kind *kind, const char *buf, u32 *value)
 {
 	if (is_one_of(buf, on_words, ARRAY_SIZE(on_words)))
@@ -151,7 +147,6 @@ static u32 rtr_bit(const char *name, size_t len)
 	return 0;
 }
 
-/* Parse a list of RTR forms with commas between them, like "write,read". */
 static int parse_rtr(const struct knob_kind *kind, const char *buf, u32 *value)
 {
 	u32 mask = 0, bit;

@@ -49,12 +49,8 @@
 	X(wire_port, port, 0,							\
 	  "TCP port for queue pairs wired without rdma_cm; 0: none (0)")
 
-/**
+/*
  * struct knob_kind - the values that a knob takes, and their text form
- * @parse: converts text to a value; returns 0 or an errno
- * @format: converts a value to text; returns the length
- * @least: smallest number
- * @most: largest number
  * @or_zero: 0 is valid, too, even if less than @least
  */
 struct knob_kind {
@@ -65,12 +61,6 @@ struct knob_kind {
 	bool or_zero;
 };
 
-/**
- * struct knob - one knob, for its sysfs file and its module parameter
- * @attr: the sysfs file
- * @kind: values that the knob takes
- * @offset: offset of the value in struct kwarp_knobs
- */
 struct knob {
 	struct device_attribute attr;
 	const struct knob_kind *kind;

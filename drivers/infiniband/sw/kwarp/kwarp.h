@@ -85,11 +85,10 @@ struct kwarp_knobs {
 	u32 wire_port;
 };
 
-/**
+/*
  * struct kwarp_dev - one RDMA device on one netdev
  * @ibdev: RDMA core's object; first, as ib_alloc_device() wants it
  * @netdev: the network device; a reference
- * @netdev_tracker: tracker of the reference to @netdev
  * @personality: what programs' user library needs, if it is not kwarp's provider; NULL: it is;
  *	immutable
  * @net: network namespace of all the device's sockets; not a reference, but the namespace waits for
@@ -102,20 +101,11 @@ struct kwarp_knobs {
  * @gids.lock: protects @gids.gid; process and softirq
  * @gids.keep: task that must not get the netdev next, or NULL; only compared with current
  * @adder: task that is registering the device, or NULL; READ_ONCE, only compared with current
- * @knobs: tunables
- * @debug: the device's folder in debugfs, see debug.c
  * @ended: the last streams that ended by an error, and startups that failed, see ended.c; NULL:
  *	there was no memory
  * @qps: maps a QP number to struct kwarp_qp_refs; entries are RCU-freed
  * @stags: maps an STag index (24 bits) to struct kwarp_mr; entries are RCU-freed
- * @next_qpn: cursor for cyclic QP number allocation
  * @next_cqn: cursor for CQ numbers (diagnostics only)
- * @num_qp: number of QPs that exist; limit: KWARP_MAX_QP
- * @num_cq: number of CQs that exist; limit: KWARP_MAX_CQ
- * @num_pd: number of protection domains that exist; limit: KWARP_MAX_PD
- * @num_mr: number of regions and windows that exist; limit: KWARP_MAX_MR
- * @num_srq: number of SRQs that exist; limit: KWARP_MAX_SRQ
- * @stats: counters
  * @stashes_now: incomplete FPDUs that kwarp keeps at the moment, because TCP's receive buffer is
  *	too small for them, see engine/rx/skb.c
  * @stashes_unpaid: those of @stashes_now that are not charged, neither to TCP's memory nor to a
@@ -124,7 +114,6 @@ struct kwarp_knobs {
  * @coalesce_timeouts: times that the timer of a CQ has sent forgotten requests
  * @coalesce_paced: times that a stream's own timer has sent requests, see struct kwarp_hold_ops
  * @timers: coalescing timers of all programs, up to KWARP_MAX_HOLDS and KWARP_MAX_PACED
- * @cm: connection management's objects on this device, see cm/types.h
  * @cm.lock: protects the other fields of @cm down to @cm.stopping
  * @cm.eps: endpoints (objects for connections) that may still use the device
  * @cm.idle: woken when @cm.eps has become empty

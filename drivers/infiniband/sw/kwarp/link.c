@@ -275,7 +275,6 @@ static void unregister_devices(const struct net *net, void (*before)(struct kwar
 			before(to_kdev(ibdev));
 			ib_unregister_device_and_put(ibdev);
 		} else {
-			/* Other contexts are unregistering the last devices, or moving them. */
 			kwarp_device_wait_left(net);
 		}
 	}

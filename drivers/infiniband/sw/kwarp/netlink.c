@@ -84,7 +84,6 @@ static int put_why(struct sk_buff *msg, const struct kwarp_ended *rec)
 	       put_region(msg, r);
 }
 
-/* Members of streams only */
 static int put_stream(struct sk_buff *msg, const struct kwarp_ended *rec)
 {
 	return (rec->has_term && nla_put_u32(msg, KWARP_NL_TERMINATE, rec->term)) ||

@@ -30,10 +30,8 @@ static_assert(KWARP_STATS_ERRORS >= KWARP_PERR_COUNT);
  */
 enum kind { STREAM, SENT, RECEIVED, ERROR, EVENT, OTHER };
 
-/**
+/*
  * struct row - one counter
- * @name: name that users see
- * @kind: enum kind
  * @at: STREAM: place in struct kwarp_stream_stats, in units of u64, of the counter or, if @ops is
  *	not 0, of the array op[]; ERROR: enum kwarp_perr; EVENT: enum kwarp_cm_event; SENT and
  *	RECEIVED: first error of the layer; OTHER: offset in struct kwarp_dev
@@ -123,7 +121,6 @@ u32 kwarp_stats_count(void)
 	return ARRAY_SIZE(rows);
 }
 
-/* Return: number of counters that a queue pair has; they come first among those of the device. */
 u32 kwarp_stats_stream_count(void)
 {
 	u32 n = 0;
@@ -220,10 +217,6 @@ static void add_values(u64 *values, const struct kwarp_stream_stats *sum)
 		values[i] += stream_value(&rows[i], sum);
 }
 
-/*
- * The values leave out what counters of the RDMA core have counted for queue pairs that are or were
- * bound to them: the core adds that itself.
- */
 u32 kwarp_stats_fill(struct kwarp_dev *kdev, u64 *values)
 {
 	struct kwarp_stats *stats = &kdev->stats;
@@ -344,7 +337,6 @@ int kwarp_stats_bind(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream,
 	return ret;
 }
 
-/* Unbind a queue pair; what was counted stays in the counter's values.  Context: process. */
 void kwarp_stats_unbind(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream)
 {
 	mutex_lock(&kdev->stats.lock);
@@ -352,10 +344,6 @@ void kwarp_stats_unbind(struct kwarp_dev *kdev, struct kwarp_stats_stream *strea
 	mutex_unlock(&kdev->stats.lock);
 }
 
-/*
- * Bring a counter's values up to date: add what former queue pairs have left in it, and what the
- * queue pairs that are bound to it now have counted.  Context: process.
- */
 void kwarp_stats_fill_bound(struct kwarp_dev *kdev, struct rdma_counter *counter)
 {
 	const struct kwarp_stats_stream *stream;

@@ -23,7 +23,6 @@
 #include "proto/mpa_startup.h"
 #include "trace_names.h"
 
-/* A connection's state in connection management changes. */
 TRACE_EVENT(kwarp_cm_event,
 	TP_PROTO(const struct ib_device *dev, const void *ep, u32 qpn, const struct iw_cm_id *id,
 		 const char *state, const char *event, const char *next),
@@ -53,7 +52,6 @@ TRACE_EVENT(kwarp_cm_event,
 		  __entry->state, __entry->next)
 );
 
-/* A startup frame (MPA Request or Reply) is sent, or was received. */
 TRACE_EVENT(kwarp_startup_frame,
 	TP_PROTO(const struct ib_device *dev, const void *ep, bool sent,
 		 const struct kwarp_mpa_frame *frame),
@@ -90,7 +88,6 @@ TRACE_EVENT(kwarp_startup_frame,
 		  __entry->crc, __entry->markers, __entry->ird, __entry->ord, __entry->pdata_len)
 );
 
-/* The state of a queue pair's stream changes. */
 TRACE_EVENT(kwarp_qp_event,
 	TP_PROTO(const struct ib_qp *qp, const char *state, const char *event, const char *next),
 	TP_ARGS(qp, state, event, next),
@@ -153,7 +150,6 @@ TRACE_EVENT(kwarp_tx_message,
 		  kwarp_trace_message(__entry->opcode), __entry->request, __entry->index)
 );
 
-/* A batch (the FPDUs of one socket call) was given to TCP. */
 TRACE_EVENT(kwarp_tx_batch,
 	TP_PROTO(const struct ib_qp *qp, u32 octets, int ret, u32 end),
 	TP_ARGS(qp, octets, ret, end),
@@ -200,7 +196,6 @@ TRACE_EVENT(kwarp_rx_segment,
 		  kwarp_trace_message(__entry->opcode), __entry->last, __entry->payload)
 );
 
-/* A completion is added to the completion queue. */
 TRACE_EVENT(kwarp_complete,
 	TP_PROTO(const struct ib_device *dev, const struct kwarp_cqe *cqe),
 	TP_ARGS(dev, cqe),
@@ -227,7 +222,6 @@ TRACE_EVENT(kwarp_complete,
 		  kwarp_trace_status(__entry->status), __entry->vendor_err, __entry->octets)
 );
 
-/* The error that ends a stream. */
 TRACE_EVENT(kwarp_error,
 	TP_PROTO(const struct ib_qp *qp, const char *error, u16 code),
 	TP_ARGS(qp, error, code),
@@ -289,7 +283,6 @@ TRACE_EVENT(kwarp_refused,
 		  __entry->mr_len, kwarp_trace_rights(__entry->mr_rights))
 );
 
-/* A Terminate is sent, or was received. */
 TRACE_EVENT(kwarp_terminate,
 	TP_PROTO(const struct ib_qp *qp, bool sent, u16 code),
 	TP_ARGS(qp, sent, code),

@@ -26,7 +26,6 @@ static inline void kwarp_trace_addr(char to[KWARP_TRACE_ADDR],
 		strscpy(to, "-", KWARP_TRACE_ADDR);
 }
 
-/* The opcodes of RDMAP, by name. */
 #define kwarp_trace_message(opcode) __print_symbolic(opcode,			\
 	{ 0, "WRITE" }, { 1, "RREQ" }, { 2, "RRESP" }, { 3, "SEND" },		\
 	{ 4, "SEND_INV" }, { 5, "SEND_SE" }, { 6, "SEND_SE_INV" }, { 7, "TERM" }, \
