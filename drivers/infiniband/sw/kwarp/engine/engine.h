@@ -18,10 +18,12 @@
 #include "types.h"
 
 /*
- * The objects that an engine works with. @ibqp: queue pair named in completions; the stream has its
- * protection domain. @creator: process that created it; NULL: a kernel consumer. @shared_mem: with
- * an SRQ: protection domain that the regions of its receives must belong to; NULL: @rq is the queue
- * pair's own. @hold: with a foreign ring for sends: decides whether the send queue is held
+ * The objects that an engine works with
+ * @ibqp: queue pair named in completions; the stream has its protection domain
+ * @creator: process that created it; NULL: a kernel consumer
+ * @shared_mem: with an SRQ: protection domain that the regions of its receives must belong to;
+ *	NULL: @rq is the queue pair's own
+ * @hold: with a foreign ring for sends: decides whether the send queue is held
  */
 struct kwarp_engine_parts {
 	struct kwarp_dev *kdev;
