@@ -14,6 +14,9 @@
  *
  * A Request whose peer has closed the connection is not counted any more, though rdma_ucm may still
  * have it in its queue. Then rdma_ucm may reject the next Request, as it would without this file.
+ *
+ * The listener's lock protects its fields asked, asked_at and waiting, and the fields
+ * in_line and asked of its endpoints.
  */
 #include "backlog.h"
 
@@ -38,6 +41,7 @@ static unsigned long until_next(const struct kwarp_listener *l)
 	return max_t(long, l->asked_at + msecs_to_jiffies(KWARP_BACKLOG_MS) - jiffies, 0);
 }
 
+/* Return: true: it was the first. */
 static bool leave_line(struct kwarp_ep *ep)
 {
 	struct kwarp_listener *l = ep->listener;
@@ -60,8 +64,11 @@ static void wake_first(struct kwarp_listener *l)
 
 /*
  * If the Request may not be passed on now, the endpoint is added to the line, and asks again later:
- * when it is marked, or when the timer expires that the caller sets for kwarp_backlog_delay().
- * Context: process; ep->mutex and the listener's lock held.
+ * when it is marked, or when the timer expires that the caller sets for kwarp_backlog_delay(). An
+ * endpoint is marked when it becomes the first in line, and the first is marked when the ULP has
+ * answered enough Requests. Context: process; ep->mutex and the listener's lock held. Return: true:
+ * no other endpoint is before this one in line, and the ULP has fewer than @backlog unanswered
+ * Requests or has received no Request for KWARP_BACKLOG_MS.
  */
 bool kwarp_backlog_try(struct kwarp_ep *ep)
 {
@@ -102,6 +109,7 @@ void kwarp_backlog_asked(struct kwarp_ep *ep)
 	ep->asked = true;
 	l->asked++;
 	l->asked_at = jiffies;
+	/* If @ep was the first in line, the next endpoint is the first now: mark that one. */
 	wake_first(l);
 }
 

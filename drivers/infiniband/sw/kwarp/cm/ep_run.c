@@ -6,7 +6,9 @@
  * (kwarp_ep_attach()), before the table gets the event, because the result decides which event it
  * is.
  *
- * kwarp_ep_run(), the loop, runs under the endpoint's mutex. The caller holds a reference of its
+ * kwarp_ep_run(), the loop, runs under the endpoint's mutex. A context that has locked the endpoint
+ * handles all bits that are set until it unlocks the endpoint (kwarp_ep_unlock()); the work item
+ * handles bits that are set while the endpoint is not locked. The caller holds a reference of its
  * own, because the endpoint may drop its reference on itself inside the loop.
  */
 #include "ep_run.h"
@@ -30,7 +32,7 @@
 /*
  * In state LINGER (this end has sent its FIN): extend the deadline if the peer has not acknowledged
  * all octets. The work requests of these octets have completed, so the octets should not get lost
- * because a network is slow, or down for a while.
+ * because a network is slow, or down for a while. Return: true: extended.
  */
 static bool linger_on(struct kwarp_ep *ep)
 {
@@ -167,6 +169,7 @@ static void act_hurry(struct kwarp_ep *ep)
 	}
 }
 
+/* If the ULP has received the Request, its accept or reject finds no endpoint after this. */
 static void act_refuse(struct kwarp_ep *ep)
 {
 	kwarp_ep_unpublish(ep);
@@ -201,7 +204,10 @@ static void ep_bury(struct kwarp_ep *ep)
 	kwarp_ep_delist(ep);
 }
 
-/* The caller has a reference besides the endpoint's own. */
+/*
+ * @event is ignored if the table does not allow it in this state. The caller has a reference
+ * besides the endpoint's own.
+ */
 void kwarp_ep_apply(struct kwarp_ep *ep, enum kwarp_cm_event event)
 {
 	const struct kwarp_cm_step *step = kwarp_cm_fsm(ep->state, event);
@@ -275,7 +281,8 @@ static enum kwarp_cm_event next_event(struct kwarp_ep *ep)
 	}
 	/*
 	 * RETIRE ends startups only. In state SEND_REJ and all later ones startup has failed or is
-	 * over: an established connection stays, because its user may need it to leave the device.
+	 * over: an established connection stays, because its user may need it to leave the device,
+	 * as kwarp_cm_retire() explains.
 	 */
 	if (ep_take_bit(ep, KWARP_EP_RETIRE) && ep->state < KWARP_CMS_SEND_REJ)
 		return ep_aborted(ep, KWARP_CME_ABORT);

@@ -34,7 +34,9 @@
 /* Octets after which a receive run ends, because others wait for the socket lock. */
 #define RUN_OCTETS	(256 << 10)
 
-/* desc->count is what is left of RUN_OCTETS. */
+/*
+ * Octets that it does not use stay in the receive queue. desc->count is what is left of RUN_OCTETS.
+ */
 static int read_actor(read_descriptor_t *desc, struct sk_buff *skb,
 		      unsigned int offset, size_t len)
 {
@@ -50,7 +52,8 @@ static int read_actor(read_descriptor_t *desc, struct sk_buff *skb,
 
 /*
  * While a process owns the socket, the callback is perhaps called from the processing of the
- * socket's backlog, and a send could make TCP process the same backlog again.
+ * socket's backlog, and a send could make TCP process the same backlog again. So the work item
+ * sends then; otherwise the callback sends.
  */
 static enum kwarp_tx_from callback_may_send(const struct sock *sk)
 {
@@ -85,7 +88,7 @@ static bool rest_is_late(const struct kwarp_engine *e, const struct sock *sk)
 	       time_after_eq(jiffies, e->stash_wait.late);
 }
 
-/* Context: socket lock held. */
+/* TCP may drop the rest of an FPDU: look again after a while. Context: socket lock held. */
 static void wait_for_rest(struct kwarp_engine *e, const struct sock *sk)
 {
 	if (delayed_work_pending(&e->stash_wait.work) || e->stash_wait.waits)
@@ -261,6 +264,7 @@ static void read_later(struct kwarp_engine *e, const struct sock *sk)
 		tasklet_schedule(&e->read_rest);
 }
 
+/* @burst: more packets of a burst may come. */
 static void drain_atomic(struct kwarp_engine *e, struct sock *sk, bool burst)
 {
 	if (!drain_locked(e, sk) || (burst && may_wait(e, sk)))
@@ -326,6 +330,10 @@ static void engine_write_space(struct sock *sk)
 	read_unlock_bh(&sk->sk_callback_lock);
 }
 
+/*
+ * TCP reports a FIN before the data that came with it can be read, and may report a reset without
+ * the socket lock. So only ask for a call of kwarp_sock_drain() in process context.
+ */
 static void engine_state_change(struct sock *sk)
 {
 	struct kwarp_engine *e;
@@ -410,6 +418,7 @@ bool kwarp_sock_has_news(const struct kwarp_engine *e)
 	       READ_ONCE(sk->sk_state) != TCP_ESTABLISHED;
 }
 
+/* Return: false if the run has ended before all octets were processed. */
 static bool drain_owned(struct kwarp_engine *e, struct sock *sk)
 {
 	if (!drain_locked(e, sk))

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Calls into TCP */
 #include "tcp.h"
 
 #include <net/rps.h>
@@ -40,7 +41,10 @@ static int send_nowait(struct sock *sk, struct msghdr *msg)
 
 /*
  * In process context lock_sock_fast() takes only the spinlock: this process does not own the socket
- * (unless it had to wait for another owner). Owning it would stall a peer that streams.
+ * (unless it had to wait for another owner). Owning it would stall a peer that streams: inbound
+ * packets wait in the owner's backlog, and TCP subtracts a backlog that is being processed from the
+ * window that it announces. The window would end at zero, no event would open it again, and the
+ * peer's window probe comes 200 ms later.
  *
  * So the spinlock is held while a whole batch of at most 64 KiB is sent (where the receive side
  * sends: for KWARP_TX_SOCKET_NS, and one batch more). A packet for this socket that arrives on
@@ -169,6 +173,7 @@ void kwarp_tcp_ack(struct sock *sk)
 	__tcp_send_ack(sk, tp->rcv_nxt, 0);
 }
 
+/* Send a FIN after all octets that TCP has accepted. */
 void kwarp_tcp_shutdown(struct socket *sock)
 {
 	KWARP_DOOR(kwarp_tcp_shutdown, sock);

@@ -13,10 +13,13 @@ enum kwarp_crc_policy {
 	KWARP_CRC_REQUIRED,	/* ask for CRCs, and refuse a peer that does not ask */
 };
 
-/*
+/**
  * struct kwarp_mpa_params - parameters of one side; copied from the knobs (tunables of the driver)
  *	and the ULP's connection parameters
+ * @crc: CRC policy
+ * @markers: ask the peer for markers
  * @rev: initiator: revision to start with, 1 or 2
+ * @p2p: initiator: ask for the peer-to-peer model
  * @rtr: KWARP_RTR_* forms that this side can send (initiator) or receive (responder)
  * @ird: number of inbound Reads and atomic operations that this connection shall serve at a time
  * @ord: number of outbound Reads and atomic operations that this connection wants at a time
@@ -61,6 +64,11 @@ void kwarp_mpa_request(const struct kwarp_mpa_params *p, u16 pdata_len,
  * @pdata_len: octets of the ULP's private data in the Reply
  * @reply: result; R bit set if not accepted
  * @res: result, valid if accepted
+ *
+ * The Reply has only one RTR flag: a form that the Initiator offers and this side
+ * can receive (Write before Read before Send), or if there is none, a form that this side can
+ * receive.  The C flag of the Reply is the negotiated result (either side asks for CRCs), because
+ * some Initiators look only at that flag.
  *
  * The IRD of this side becomes the Initiator's ORD, limited to p->max_ird. p->ird counts only if
  * the Initiator sends no ORD (revision 1, or NV: not negotiated).

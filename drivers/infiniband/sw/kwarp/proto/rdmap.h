@@ -65,6 +65,11 @@ static inline bool kwarp_op_sends_imm(u8 op)
  * (RFC 5040 section 7.2, RFC 5041 section 7.1; RFC 5040 Figure 4 for opcode against T and QN;
  * RFC 7306 section 4).
  *
+ * A Read Request or Terminate that is too long does not fit the buffer of its
+ * queue: KWARP_PERR_DDP_U_LONG.  If it is too short, or in several segments, the RFCs have no exact
+ * code: KWARP_PERR_O_UNSPEC.  For a message of RFC 7306 any wrong length is an error of the
+ * stream (KWARP_PERR_O_STREAM), the code that RFC 7306 has for errors in its messages.
+ *
  * Return: KWARP_PERR_NONE, or the error for the Terminate.  The caller sends no Terminate if @hdr
  * is the header of a Terminate (5040-5.4-9).
  */

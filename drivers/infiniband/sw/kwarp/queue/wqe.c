@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Work requests are copied from rings, and the copies are validated: user space may write to a ring
+ * at any time.
+ */
 #include "wqe.h"
 
 #include <linux/log2.h>

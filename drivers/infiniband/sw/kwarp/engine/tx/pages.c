@@ -61,6 +61,11 @@ static bool page_is_worth_keeping(const struct page_frag *frag)
 	       page_to_nid(frag->page) == numa_mem_id();
 }
 
+/*
+ * The newest ones may still be in the processor's cache, if their octets were acknowledged quickly.
+ * If they are in flight, perhaps to a distant peer, look at some of the others, each time at
+ * different ones.
+ */
 static bool cache_take(struct page_cache *c, struct page_frag *frag)
 {
 	u32 i, n = c->n;

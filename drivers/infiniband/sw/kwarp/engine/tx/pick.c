@@ -8,6 +8,8 @@
  * and atomic operations (one queue: 7306-7-5, -9) and the send queue, alternately. An operation
  * that sends nothing (Local Invalidate, register, bind) is carried out in its place in the order of
  * the send queue.
+ *
+ * Numbers such as 7306-7-5 name requirements of RFCs, see Documentation/conformance.
  */
 #include "tx.h"
 
@@ -17,6 +19,8 @@
 #include "../../proto/mpa_neg.h"
 #include "../../trace.h"
 #include "../fail.h"
+
+/* ------------------------------------- header and payload of a message */
 
 /*
  * STag for RTR ("ready to receive") messages and zero-length Reads, which access no memory. The
@@ -82,6 +86,8 @@ static void start_rreq(struct kwarp_engine *e, u32 sq_index, bool rtr, bool inv,
 	source_buf(&e->tx, e->tx.small, KWARP_RDMAP_RREQ_LEN);
 }
 
+/* --------------------------------- messages that no posted request asks for */
+
 static bool start_terminate(struct kwarp_engine *e)
 {
 	struct kwarp_tx *tx = &e->tx;
@@ -135,6 +141,8 @@ static bool start_rtr(struct kwarp_engine *e)
 	return true;
 }
 
+/* ---------------------------------------------------------------- answers */
+
 static void start_response(struct kwarp_engine *e, const struct kwarp_iread *r)
 {
 	e->tx.msg.src = KWARP_SRC_REGION;
@@ -181,6 +189,8 @@ static bool pick_answer(struct kwarp_engine *e)
 	e->tx.msg.kind = KWARP_TXK_ANSWER;
 	return true;
 }
+
+/* ----------------------------------------------- requests that send nothing */
 
 static enum kwarp_wc_status bind_window(struct kwarp_engine *e)
 {
@@ -231,6 +241,8 @@ static enum kwarp_wc_status carry_out_local(struct kwarp_engine *e)
 	kwarp_mr_put(mr);
 	return ok ? KWARP_WC_SUCCESS : refuse_stag(e, stag);
 }
+
+/* ------------------------------------------------------------ send queue */
 
 static noinline __cold bool refuse_sge(struct kwarp_engine *e, const struct kwarp_mr *mr,
 				       const struct kwarp_sge *s, int rights,
@@ -332,6 +344,7 @@ static void start_atomic(struct kwarp_engine *e)
 	source_buf(&e->tx, e->tx.small, KWARP_ATOMIC_REQ_LEN);
 }
 
+/* RDMAP opcode of a request's untagged message: the Immediate Data if the request has any. */
 static u8 request_op(const struct kwarp_wqe *wqe)
 {
 	return wqe->rule->op[!!(wqe->e.flags & KWARP_WR_SOLICITED)];
@@ -377,6 +390,9 @@ static void start_data(struct kwarp_engine *e)
 	tx->msg.sge_off = 0;
 }
 
+/*
+ * Is the request a Read or atomic operation, and the negotiated ORD 0? Then it can never be sent.
+ */
 static bool never_sendable(const struct kwarp_engine *e)
 {
 	return e->tx.wqe.rule->awaits && !e->oread.depth;
@@ -486,6 +502,7 @@ static enum kwarp_take peek_request(struct kwarp_engine *e)
 	return take;
 }
 
+/* Return: true if there is one, and it may be sent now. */
 static bool next_request(struct kwarp_engine *e)
 {
 	struct kwarp_tx *tx = &e->tx;
@@ -533,6 +550,7 @@ static bool start_message(struct kwarp_engine *e)
 	return true;
 }
 
+/* Return: false if none can be sent now. */
 static bool pick_sq(struct kwarp_engine *e)
 {
 	struct kwarp_tx *tx = &e->tx;
@@ -549,6 +567,7 @@ static bool pick_sq(struct kwarp_engine *e)
 	return false;
 }
 
+/* Return: false if nothing can be sent now. */
 bool kwarp_tx_pick(struct kwarp_engine *e)
 {
 	kwarp_assert_runner(e);
@@ -560,7 +579,9 @@ bool kwarp_tx_pick(struct kwarp_engine *e)
 		return start_rtr(e);
 	/*
 	 * Answers and our own requests alternate message by message. Segments of two messages are
-	 * never mixed (5041-5.3-2, RFC 5041 section 5.2).
+	 * never mixed: messages have to be sent in the order in which they were submitted
+	 * (5041-5.3-2), and the end of a tagged message is marked only by the last flag (RFC 5041
+	 * section 5.2).
 	 */
 	e->tx.answers_first = !e->tx.answers_first;
 	if (e->tx.answers_first)
@@ -568,6 +589,7 @@ bool kwarp_tx_pick(struct kwarp_engine *e)
 	return pick_sq(e) || (!test_bit(KWARP_E_FAILED, &e->flags) && pick_answer(e));
 }
 
+/* The last segment of a message was put into the batch. */
 void kwarp_tx_message_built(struct kwarp_engine *e)
 {
 	KWARP_DOOR(kwarp_tx_message_built, e);

@@ -28,6 +28,12 @@
  *                                      rule 4); after an error, except the Terminate; after our
  *                                      FIN
  *
+ * The atomic e->tx.run of each stream is idle, queued, active or again. A context that can send and
+ * finds it idle or queued sets it to active, and so becomes the runner: the only context that may
+ * send for the stream. A context that finds an active runner sets "again", and the runner makes one
+ * more round (a call of kwarp_tx_step(), which sends one batch, that is, FPDUs collected for one
+ * socket call) before it leaves, that is, stops being the runner.
+ *
  * kwarp_engine_start(), _drain(), _fin(), _stop() and _reset() stop the runner, with priority: they
  * claim the stream, that is, they increment e->tx.claims; the runner leaves after its present
  * round, and no other context becomes the runner.
@@ -47,6 +53,15 @@
 #include "share.h"
 #include "tx.h"
 
+/* --------------------------------------------------------------------- posters */
+
+/*
+ * The runner sets the flags of the send queue, KWARP_RING_NEED_KICK or KWARP_RING_HELD, then
+ * executes a full barrier, then reads the producer index for the last time. The poster stores the
+ * index, executes a full barrier and reads the flags (kwarp-abi.h). So either the runner sees the
+ * new request or the poster sees the flag.
+ */
+
 /*
  * If the queue is held, posters need not ring, unless the stream has ended: then requests have to
  * be flushed. The timer may end the hold at the same time; it then reads these flags, see
@@ -62,6 +77,10 @@ static void tx_tell_posters(struct kwarp_engine *e)
 	kwarp_sq_tell(e->sq, KWARP_RING_NEED_KICK);
 }
 
+/*
+ * Has the stream ended, or is all sent in a graceful close, so that requests that are posted now
+ * are flushed?
+ */
 static bool tx_only_flushes(const struct kwarp_engine *e)
 {
 	if (kwarp_engine_dead(e) || test_bit(KWARP_E_TX_STOP, &e->flags))
@@ -123,6 +142,8 @@ static bool tx_in_vain(const struct kwarp_engine *e)
 {
 	return e->tx.vain > 1;
 }
+
+/* ------------------------------------------------------------------ the runner */
 
 static void tx_wake_claimant(struct kwarp_engine *e)
 {
@@ -376,6 +397,7 @@ static void tx_run_as(struct kwarp_engine *e, enum kwarp_tx_from from)
 	}
 }
 
+/* There may be something to send: send it or get it sent. Context: as @from says. */
 void kwarp_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 {
 	KWARP_DOOR(kwarp_tx_kick, e, from);
@@ -397,6 +419,7 @@ void kwarp_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 		cond_resched();
 	if (from == KWARP_TX_FROM_POSTER && !consumer_may_send())
 		from = KWARP_TX_FROM_ANY;
+	/* A context that claims the stream is about to become the runner, and sends at release. */
 	if (atomic_read(&e->tx.claims))
 		return;
 	if (from != KWARP_TX_FROM_ANY) {
