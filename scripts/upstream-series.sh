@@ -97,7 +97,7 @@ enable() {
 	awk -v who="$name <$email>" -v driver="$driver/" '
 		last == "" && $0 > "KWARP" && heading ~ /^K/ && heading < "KWARP" && !done {
 			print "KWARP SOFTWARE IWARP DRIVER\nM:\t" who "\nL:\tlinux-rdma@vger.kernel.org\nS:\tMaintained"
-			print "F:\t" driver "\nF:\tinclude/uapi/rdma/kwarp-abi.h\n"
+			print "F:\t" driver "\nF:\tinclude/uapi/rdma/kwarp-*.h\n"
 			done = 1
 		}
 		last == "" { heading = $0 }
@@ -113,7 +113,7 @@ add_patch() {
 	done < <(awk -v n="$n" '$1 == n { print $2 }' "$out/files")
 	makefile "$n" >"$repo/$driver/Makefile"
 	if [ "$n" -eq 1 ]; then
-		install -m 644 "$out/core/$uapi/kwarp-abi.h" "$repo/$uapi/"
+		install -m 644 -t "$repo/$uapi" "$out/core/$uapi"/kwarp-*.h
 		add_driver_id
 	fi
 	[ "$n" -lt "$patches" ] || enable
@@ -192,7 +192,7 @@ put_commit() {
 	in_repo archive series drivers/infiniband/Kconfig drivers/infiniband/sw/Makefile "$driver/Kconfig" | tar -x -C "$state"
 	mkdir -p "$tree/$driver"
 	rsync -rc --delete "$state/$driver/" "$tree/$driver/"
-	for file in "${changed[@]}" "$uapi/kwarp-abi.h"; do
+	for file in "${changed[@]}" "$uapi"/kwarp-{abi,netlink}.h; do
 		rsync -c "$state/$file" "$tree/$file"
 	done
 }

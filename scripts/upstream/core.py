@@ -19,7 +19,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 DRIVER = pathlib.Path("drivers/infiniband/sw/kwarp")
-UAPI = pathlib.Path("include/uapi/rdma/kwarp-abi.h")
+UAPI = ("include/uapi/rdma/kwarp-abi.h", "include/uapi/rdma/kwarp-netlink.h")
 
 LEFT_OUT = re.compile(r"(^|/)tests/|^door\.h|^siw/|^compat|^knobs\.|^sysfs\.c|^fault[._]|"
                       r"^queue/foreign\.h|^verbs/personality\.h|\.mod\.c$")
@@ -213,7 +213,7 @@ class Core:
                       for path in sorted(folder.rglob("*.[ch]"))
                       if not LEFT_OUT.search(str(path.relative_to(folder)))}
         self.missing = []		# what edits have not found
-        self.texts[str(UAPI)] = (ROOT / UAPI).read_text(encoding="utf-8")
+        self.texts.update((path, (ROOT / path).read_text(encoding="utf-8")) for path in UAPI)
 
     def edit(self, place, change, what):
         """Change the files of a place; CHANGE returns the new text and how often it has changed
@@ -281,7 +281,7 @@ class Core:
     def write(self, out):
         """Write the files below a folder."""
         for path, text in self.texts.items():
-            path = out / path if path == str(UAPI) else out / DRIVER / path
+            path = out / path if path in UAPI else out / DRIVER / path
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
 
