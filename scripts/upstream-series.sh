@@ -97,7 +97,7 @@ enable() {
 	awk -v who="$name <$email>" -v driver="$driver/" '
 		last == "" && $0 > "KWARP" && heading ~ /^K/ && heading < "KWARP" && !done {
 			print "KWARP SOFTWARE IWARP DRIVER\nM:\t" who "\nL:\tlinux-rdma@vger.kernel.org\nS:\tMaintained"
-			print "F:\t" driver "\nF:\tinclude/uapi/rdma/kwarp-*.h\n"
+			print "F:\t" driver "\nF:\tinclude/uapi/rdma/kwarp-abi.h\nF:\tinclude/uapi/rdma/kwarp-netlink.h\n"
 			done = 1
 		}
 		last == "" { heading = $0 }
