@@ -2,6 +2,9 @@
 /*
  * Connection management: what iw_cm calls.
  *
+ * DOWN is the QP's report that the stream has ended. A handle is the number by which iw_cm names a
+ * CONNECT_REQUEST in accept and reject. DEAD is the last state of an endpoint.
+ *
  * References to an endpoint, by holder:
  *	itself		from creation until it is DEAD
  *	creator		connect() and the listener's work, until they return
