@@ -9,8 +9,7 @@
 #
 # Two steps run at the same time as others: the tests of make install and of the provider. The
 # fuzzers, the end-to-end suites and the benchmark run alone, because their cases have time limits.
-# With builds beside them cases take nearly twice as long, also if the builds have the lowest
-# priority.
+# With builds beside them cases take half as long again, also if the builds have the lowest priority.
 #
 #   KWARP_CHECK_TIME=5100      seconds for all steps; steps that would not end in time are skipped
 #   KWARP_JUNIT=FILE           write the results of all cases to FILE as JUnit's XML (junit.sh)
@@ -33,6 +32,11 @@ chosen() {
 	[[ " ${names[*]} " = *" $1 "* ]]
 }
 
+# True if the step NAME has counted failures.
+has_failures() {
+	awk '$2 > 0 { bad = 1 } END { exit !bad }' "$logs/$1.counts"
+}
+
 # step NAME COMMAND...: run the command, show its output, and keep its counts, the numbers of
 # passed, failed and skipped cases, which it writes to the file KWARP_RESULTS. If it writes none,
 # its exit status is one result.
@@ -50,7 +54,7 @@ step() {
 	fi
 	[ "$status" -ne 0 ] || return 0
 	echo "=== $name failed (exit status $status)" | tee -a "$logs/$name.log"
-	awk '$2 > 0 { failed = 1 } END { exit !failed }' "$counts" || echo "0 1 0" >>"$counts"
+	has_failures "$name" || echo "0 1 0" >>"$counts"
 }
 
 no_time() {
@@ -83,7 +87,7 @@ debug_tests() {
 tell_failures() {
 	local name
 	for name in "${names[@]}"; do
-		awk '$2 > 0 { bad = 1 } END { exit !bad }' "$logs/$name.counts" || continue
+		has_failures "$name" || continue
 		echo "=== failures of $name"
 		awk '
 			function tell(    i) { for (i = n > 12 ? n - 12 : 0; i < n; i++) print said[i]; n = 0 }

@@ -271,7 +271,7 @@ test_check-steps() {
 	grep -qx '=== skipped in lint: no tool: one two of it' <<<"$said" &&
 		grep -qE '^=== times: lint [0-9]+ s, kunit [0-9]+ s, in all [0-9]+ s$' <<<"$said" &&
 		[ "$(tail -n 1 <<<"$said")" = '0 passed, 1 failed, 2 skipped' ] || echo "$said"
-	# Beside the end-to-end suite; a step that cannot begin is a failure.
+	# A step that cannot begin is a failure, also if it runs beside others.
 	mkdir -p "$tree/tools/testing/selftests"
 	printf '#!/bin/sh\necho "2 0 0" >"$KWARP_RESULTS"\n' >"$tree/tools/testing/selftests/e2e.sh"
 	chmod +x "$tree/tools/testing/selftests/e2e.sh"
