@@ -144,14 +144,19 @@ static struct kwarp_wire *find_wire(struct kwarp_dev *kdev, u32 qpn)
 
 /* --------------------------------------------------------------- addresses */
 
+/* IPv4 and IPv6 addresses have the port at the same offset. */
+static void set_port(struct sockaddr_storage *ss, u32 port)
+{
+	((struct sockaddr_in *)ss)->sin_port = htons(port);
+}
+
 static void set_addr(struct sockaddr_storage *ss, const u8 *addr, u32 port)
 {
 	union ib_gid gid;
 
 	memcpy(&gid, addr, sizeof(gid));
 	rdma_gid2ip((struct sockaddr *)ss, &gid);
-	/* IPv4 and IPv6 addresses have the port at the same offset. */
-	((struct sockaddr_in *)ss)->sin_port = htons(port);
+	set_port(ss, port);
 }
 
 static bool has_addr(struct sockaddr_storage *ss, const u8 *addr)
@@ -687,8 +692,7 @@ static int open_port(struct kwarp_dev *kdev, int family, u32 port, struct kwarp_
 	p->id.rem_ref = put_port_ref;
 	p->id.afonly = true;
 	p->id.local_addr.ss_family = family;
-	/* IPv4 and IPv6 addresses have the port at the same offset. */
-	((struct sockaddr_in *)&p->id.local_addr)->sin_port = htons(port);
+	set_port(&p->id.local_addr, port);
 	ret = kwarp_listener_create(&p->id, KWARP_MAX_BACKLOG, answer);
 	if (ret)
 		put_port_ref(&p->id);
