@@ -63,6 +63,20 @@ static void test_form(struct kunit *test)
 	expect_hdr(test, 1, &want);
 }
 
+/* 5041-4.3-14: the MSN after the largest is zero. */
+static void test_msn_wraps(struct kunit *test)
+{
+	struct tx_test *t = test->priv;
+
+	t->e.tx.msn[KWARP_QN_SEND] = U32_MAX;
+	tx_post(t, KWARP_WR_SEND, 0, 0);
+	tx_post(t, KWARP_WR_SEND, 0, 0);
+	tx_run(test);
+	KUNIT_ASSERT_EQ(test, t->tcp.sent, 2);
+	KUNIT_EXPECT_EQ(test, t->tcp.seg[0].hdr.msn, U32_MAX);
+	KUNIT_EXPECT_EQ(test, t->tcp.seg[1].hdr.msn, 0);
+}
+
 /* ------------------------------------------------------------------ MULPDU */
 
 /* 5041-3-1: the MULPDU is computed again for each batch. */
@@ -374,6 +388,7 @@ static void test_requests_bounded(struct kunit *test)
 
 static struct kunit_case tx_cases[] = {
 	KUNIT_CASE_PARAM(test_form, form_gen_params),
+	KUNIT_CASE(test_msn_wraps),
 	KUNIT_CASE(test_mulpdu_changes),
 	KUNIT_CASE(test_mulpdu_late),
 	KUNIT_CASE(test_terminate),
