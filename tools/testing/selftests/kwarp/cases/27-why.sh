@@ -4,9 +4,14 @@
 # Mistakes of beginners (kwwrong), and what the author of the program is told: the line in the
 # kernel log at both ends, "kwarpctl why", and the message of the provider.
 
-# why_links: make both links ready. The case is not for siw, which tells nothing.
+# why_links: make two new links ready, because a link logs at most ten lines in five seconds. The case
+# is not for siw, which tells nothing.
 why_links() {
+	local end
 	skip_on siw "it tells nothing"
+	for end in 0 1; do
+		! link_exists "$end" || del_link "$end"
+	done
 	own_links
 	SAID0=() SAID1=()
 }
