@@ -251,6 +251,7 @@ void kwarp_strict_add_mr(struct kwarp_strict *s, const struct kwarp_mr *mr, void
 struct kwarp_strict_region *kwarp_strict_take_mr(struct kwarp_strict *s, const struct kwarp_mr *mr);
 void kwarp_strict_return_mr(struct kwarp_strict *s, struct kwarp_strict_region *region);
 const struct kwarp_mr *kwarp_strict_find_mr(const struct kwarp_strict *s, uint32_t lkey);
+bool kwarp_strict_reaches_memory(void);
 void kwarp_strict_begin_memory(struct kwarp_strict_request *r);
 void kwarp_strict_end_memory(struct kwarp_strict_request *r);
 void kwarp_strict_leave_memory(struct kwarp_strict_request *r);

@@ -102,6 +102,14 @@ static bool copy(bool write, void *own, void *at, size_t len)
 	return n == (ssize_t)len;
 }
 
+/* Kernels without CONFIG_CROSS_MEMORY_ATTACH refuse this, and so do filters of containers. */
+bool kwarp_strict_reaches_memory(void)
+{
+	uint8_t from = 0, to;
+
+	return copy(false, &to, &from, 1);
+}
+
 /* Where in this process is the element?  NULL: it cannot be known. */
 static void *place_of(const struct kwarp_strict *s, const struct ibv_sge *sge)
 {

@@ -5,11 +5,15 @@
 #define _GNU_SOURCE
 #include <config.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "strict.h"
+
+#define MEMORY_RULES	(1U << STRICT_MEMORY_CHANGED | 1U << STRICT_POISON)
 
 /* Octets of sinks that a context keeps, at most. */
 #define POISON_MOST	(256UL << 20)
@@ -38,6 +42,11 @@ struct kwarp_strict *kwarp_strict_open(struct kwarp_context *ctx)
 		return NULL;
 	s->ctx = ctx;
 	s->rules = set->given ? set->rules : STRICT_ALL;
+	if ((s->rules & MEMORY_RULES) && !kwarp_strict_reaches_memory()) {
+		fprintf(stderr, "kwarp: %s: strict mode without memory-changed and poison: process_vm_readv: %s\n",
+			ctx->ibv_ctx.context.device->name, strerror(errno));
+		s->rules &= ~MEMORY_RULES;
+	}
 	s->seed = set->seed;
 	s->poison_left = POISON_MOST;
 	pthread_mutex_init(&s->lock, NULL);

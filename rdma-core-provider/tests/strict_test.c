@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,6 +38,20 @@ int __wrap_ibv_cmd_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mas
 {
 	attr->qp_state = state;
 	return 0;
+}
+
+static bool filtered;
+
+typeof(process_vm_readv) __real_process_vm_readv, __wrap_process_vm_readv;
+
+ssize_t __wrap_process_vm_readv(pid_t pid, const struct iovec *local, unsigned long locals,
+				const struct iovec *remote, unsigned long remotes,
+				unsigned long flags)
+{
+	if (!filtered)
+		return __real_process_vm_readv(pid, local, locals, remote, remotes, flags);
+	errno = EPERM;
+	return -1;
 }
 
 static char *said;
@@ -900,6 +915,22 @@ static void test_fork(void)
 	CHECK(end(qp, "is in state RTR") == 1);
 }
 
+/* The kernel, or a filter of a container, refuses to read memory: only the rules about it are off. */
+static void test_filtered(void)
+{
+	struct kwarp_strict *s;
+
+	begin_listening();
+	filtered = true;
+	kwarp_strict_set = (struct kwarp_strict_set){ .given = true, .rules = STRICT_ALL };
+	s = kwarp_strict_open(&ctx);
+	filtered = false;
+	CHECK(end_listening("strict mode without memory-changed and poison: process_vm_readv: Operation not permitted") == 1);
+	CHECK(!kwarp_strict_on(s, STRICT_MEMORY_CHANGED) && !kwarp_strict_on(s, STRICT_POISON));
+	CHECK(kwarp_strict_on(s, STRICT_SQ_CREDIT));
+	kwarp_strict_close(&ctx);
+}
+
 /* Each rule is told for the 1st, 2nd, 4th... time. */
 static void test_telling(void)
 {
@@ -938,6 +969,7 @@ const struct test strict_tests[] = {
 	{ "strict: no thread posts during a reset", test_reset_excludes_posts },
 	{ "strict: a reset does not keep polls from posting", test_reset_beside_poll },
 	{ "strict: a child ends", test_fork },
+	{ "strict: memory cannot be read", test_filtered },
 	{ "strict: how it is told", test_telling },
 	{}
 };
