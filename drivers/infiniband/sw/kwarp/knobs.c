@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Knobs (tunables): /sys/class/infiniband/DEV/kwarp/KNOB, and module parameters of the same names
- * as defaults for new links.  A connection copies the values at its start; the knob rfc7306 is
- * copied when a queue pair is made.  Also read-only files for some counters.
+ * as defaults for new links.  Also read-only files for some counters.
  */
 #include <linux/capability.h>
 #include <linux/minmax.h>

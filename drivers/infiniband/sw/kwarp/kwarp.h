@@ -31,8 +31,8 @@ struct kwarp_wire_port;
  * struct kwarp_knobs - tunables of one device
  *
  * READ_ONCE/WRITE_ONCE in any context.  A connection copies the knobs at its start, so that changes
- * do not affect it later (5044-4.4-9), but a timeout is read when its timer starts.  Each knob has
- * a row in knobs.h.
+ * do not affect it later (5044-4.4-9), but a timeout is read when its timer starts, and
+ * half_open_max, log_errors and wire_port whenever they matter.  Each knob has a row in knobs.h.
  *
  * @align: keep FPDUs aligned to TCP segments
  * @crc: enum kwarp_crc_policy

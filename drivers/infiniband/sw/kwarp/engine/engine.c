@@ -370,7 +370,8 @@ void kwarp_engine_posted_send(struct kwarp_engine *e, bool user)
 }
 
 /**
- * kwarp_engine_posted_recv - flush receives that were posted after the end of the stream
+ * kwarp_engine_posted_recv - give a receive that was posted to the message that waits for one; or
+ * flush it, after the end of the stream
  * @e: engine
  * @user: as for kwarp_engine_posted_send()
  *

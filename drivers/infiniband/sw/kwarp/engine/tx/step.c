@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Context of all functions: the runner. */
+/*
+ * One round of the runner: fill a batch with FPDUs of the messages that are to be sent next
+ * (fill_batch()), and pass it to TCP (push_batch()). Context of all functions: the runner.
+ */
 #include "tx.h"
 
 #include "../../door.h"
