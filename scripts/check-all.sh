@@ -25,7 +25,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 e2e=$KWARP_ROOT/tools/testing/selftests/e2e.sh
 out=$KWARP_ROOT/build/check-all
-steps=(check e2e-rest e2e-debug-rest e2e-uml e2e-libsiw e2e-long e2e-threadirqs e2e-6.1 e2e-sid e2e-flavours e2e-arm64 e2e-two in-tree upstream-series kunit-be install packages secure-boot kcsan faults fuzz-uverbs mutate-streams fuzz-long mutants soak)
+steps=(check e2e-rest e2e-debug e2e-uml e2e-libsiw e2e-long e2e-threadirqs e2e-6.1 e2e-sid e2e-flavours e2e-arm64 e2e-two in-tree upstream-series kunit-be install packages secure-boot kcsan faults fuzz-uverbs mutate-streams fuzz-long mutants soak)
 
 step_check() {
 	KWARP_CHECK_TIME=14400 "$here/check.sh"
@@ -36,8 +36,11 @@ step_e2e-rest() {
 	KWARP_E2E_SET=rest "$e2e" --kernel 6.12
 }
 
-step_e2e-debug-rest() {
-	KWARP_E2E_SET=rest KWARP_E2E_TIME=14400 "$e2e" --kernel debug
+step_e2e-debug() {
+	local status=0
+	"$here/selftest.sh" leaks || status=$?
+	KWARP_E2E_TIME=18000 "$e2e" --kernel debug || status=$?
+	return "$status"
 }
 
 # Test consumers of RDMA in the kernel that stock kernels do not have: SMB Direct and RNBD.

@@ -7,9 +7,14 @@
 #
 #   scripts/check.sh [STEP...]       (default: all; a wrong name prints the list)
 #
-# Two steps run at the same time as others: the tests of make install and of the provider. The
-# fuzzers, the end-to-end suites and the benchmark run alone, because their cases have time limits.
-# With builds beside them cases take half as long again, also if the builds have the lowest priority.
+# Where KVM works, the end-to-end suite runs on the stock kernel (e2e). Elsewhere that kernel is
+# emulated, and runs the cases that need it (on_stock in check-set.sh); the others run on a user-mode
+# kernel (e2e-um).
+#
+# Three steps run at the same time as others: the tests of make install and of the provider, and
+# e2e-um, which uses one processor. The fuzzers, the other end-to-end suites and the benchmark run
+# alone, because their cases have time limits. With builds beside an emulated machine cases take half
+# as long again, also if the builds have the lowest priority.
 #
 #   KWARP_CHECK_TIME=5100      seconds for all steps; steps that would not end in time are skipped
 #   KWARP_JUNIT=FILE           write the results of all cases to FILE as JUnit's XML (junit.sh)
@@ -26,7 +31,7 @@ results=$KWARP_ROOT/build/check-results
 logs=$KWARP_ROOT/build/check
 # Seconds for all steps.
 most=${KWARP_CHECK_TIME:-5100}
-names=(lint kunit fuzz provider-test install packages e2e e2e-icount bench selftest e2e-two e2e-debug)
+names=(lint kunit fuzz provider-test install packages e2e-um e2e e2e-icount bench selftest e2e-two)
 
 chosen() {
 	[[ " ${names[*]} " = *" $1 "* ]]
@@ -68,18 +73,6 @@ step_in() {
 	shift 2
 	[ $((SECONDS + need)) -le $most ] || set -- no_time
 	step "$name" "$@"
-}
-
-debug_tests() {
-	local status=0
-	"$here/selftest.sh" leaks || status=$?
-	export KWARP_E2E_TIME=${KWARP_E2E_TIME:-$((most - SECONDS))}
-	if [ "$KWARP_E2E_TIME" -ge 600 ]; then
-		"$e2e" --kernel debug || status=$?
-	else
-		no_time
-	fi
-	return "$status"
 }
 
 # Print the end of each failure's own output. If a step names no failure, print the end of its
@@ -149,40 +142,40 @@ rm -rf "$logs"
 mkdir -p "$logs"
 # Install the packages now, because two steps that run at the same time would both do it.
 "$here/host-packages.sh" check
+e2e_set=stock
+if chosen e2e && [ "$("$KWARP_ROOT/tools/testing/guest/accel.sh")" = kvm ]; then
+	e2e_set=check
+	[ $# -gt 0 ] || mapfile -t names < <(printf '%s\n' "${names[@]}" | grep -vx e2e-um)
+fi
 # After Ctrl-C, end the whole process group: the terminal's interrupt does not reach jobs in the
 # background.
 trap 'trap - TERM; kill 0' INT TERM
 # Two lists of steps, which run at the same time and take about as long.
+beside=(install provider-test e2e-um)
 steps_beside() {
 	step install "$here/debian/install-test.sh" bookworm
 	step provider-test "$here/provider-test.sh"
+	KWARP_E2E_SET=user-mode step e2e-um "$e2e" --kernel uml-up
 }
 steps_beside >"$logs/beside.told" 2>&1 &
 step lint "$here/lint.sh"
 step packages "$here/debian/package-test.sh" trixie
 step kunit "$here/kunit.sh"
-! chosen install && ! chosen provider-test || say "waiting for the tests of make install and of the provider, which have run at the same time"
+say "waiting for the steps that have run at the same time"
 wait
 cat "$logs/beside.told"
 # A step that did not begin, or died with its list, counts as failed, too.
-for name in install provider-test; do
+for name in "${beside[@]}"; do
 	chosen "$name" && [ ! -s "$logs/$name.counts" ] || continue
 	echo "0 1 0" >"$logs/$name.counts"
 	echo "=== $name did not run to its end" | tee -a "$logs/$name.log"
 done
 step fuzz "$KWARP_ROOT/tools/testing/fuzz/fuzz.sh" 60
-export KWARP_E2E_SET=check
-step e2e "$e2e" --kernel 6.12
+KWARP_E2E_SET=$e2e_set step e2e "$e2e" --kernel 6.12
 step e2e-icount env KWARP_ACCEL=icount "$e2e" --kernel 6.12 coalesce-delay coalesce-server coalesce-sleep coalesce-poll
 step_in 180 bench "$KWARP_ROOT/tools/testing/bench/bench.sh" --short
 step_in 400 selftest env KWARP_SELFTEST_DEBUG=0 "$here/selftest.sh"
-step_in 900 e2e-two "$e2e" --kernel 6.12 --peer-kernel 6.12
-# On a slow host this step takes by far the longest, so it gets what is left. Cases that it has no
-# time for are reported as skipped, and it fails if these are more than a tenth. On two processors
-# without KVM it takes 25 minutes, and if the cache has no debug kernel, the build 20 more.
-need=2700
-[ -z "$(compgen -G "$KWARP_CACHE/kernel/debug-*/release")" ] || need=1600
-step_in $need e2e-debug debug_tests
+step_in 900 e2e-two env KWARP_E2E_SET=check "$e2e" --kernel 6.12 --peer-kernel 6.12
 
 tell_skipped
 tell_times

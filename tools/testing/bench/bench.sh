@@ -23,8 +23,9 @@
 #                      is GUEST-storage.json, tools/testing/bench/storage.py has the options
 #     --out DIR        folder for GUEST.json and report.md (build/bench)
 #     --timeout SECONDS  time limit for one guest (36000)
-#     --short          two minutes on guest 6.12, files in build/bench-short: fails only if a target
-#                      of large Writes is missed by a factor of two in each of three runs
+#     --short          one or two minutes on guest 6.12, or uml-up if KVM does not work; files in
+#                      build/bench-short: fails only if a target of large Writes is missed by a
+#                      factor of two in each of three runs
 #
 #   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" to FILE, for make check
 #
@@ -214,6 +215,7 @@ parse "$@"
 if [ "$short" = 1 ]; then
 	"$KWARP_ROOT/scripts/host-packages.sh" check
 	out=$KWARP_ROOT/build/bench-short guests=(6.12) timeout=600
+	[ "$("$KWARP_ROOT/tools/testing/guest/accel.sh")" = kvm ] || guests=(uml-up)
 	rm -rf "$out"
 	options=(--short --rounds 2 --seconds 0.5 --mtu 1500 9000 --who kwarp siw tcp "${options[@]}")
 else

@@ -22,7 +22,7 @@
 #   KWARP_E2E_SEED=N     seed of the order of cases; on the debug kernel the order is always random,
 #                        and the run prints the seed
 #   KWARP_E2E_SET=SET    cases to run if none is named: all (default), check (those that make check
-#                        has time for) or rest (the others)
+#                        has time for) or rest (the others); stock and user-mode are parts of check
 #   KWARP_LEAKS=0        do not look for memory leaks at the end on the debug kernel (two minutes)
 #   KWARP_FUZZ_CALLS=N KWARP_FUZZ_SEED=N     number and seed of the commands in fuzz-uverbs
 #   KWARP_LINK=TYPE      type of link under test instead of kwarp: siw, or kwarp-siw, for which
@@ -176,6 +176,7 @@ scope() {
 	case ${#cases[@]}-${KWARP_E2E_SET:-all} in
 	0-all) what="all cases" ;;
 	0-check) what="the cases of make check" ;;
+	0-stock | 0-user-mode) what="the cases of make check for a ${KWARP_E2E_SET/-/ } kernel" ;;
 	0-rest) what="what make check has no time for" ;;
 	*) what="${cases[*]}" ;;
 	esac

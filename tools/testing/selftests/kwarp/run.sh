@@ -13,8 +13,9 @@
 #   --profile stock|debug
 #                      debug is for kernels that are ten to a hundred times slower: cases do less
 #                      and have longer time limits; the default is stock
-#   --set all|check|rest
-#                      all cases (default), those that make check has time for, or the others
+#   --set all|check|rest|stock|user-mode
+#                      all cases (default), those that make check has time for, or the others;
+#                      stock and user-mode are the two parts of check (check-set.sh)
 #   --seed N           run the cases in a random order that N determines; with --profile debug the
 #                      order is always random
 #   --time SECONDS     skip cases that have not begun after this time
