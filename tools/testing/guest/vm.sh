@@ -177,7 +177,8 @@ boot_arm64() {
 
 # As in QEMU, the guest has three serial lines: the console, the command's input and output, and
 # what the first process reports (booted, exit status). User-mode Linux keeps the guest's memory in
-# a file in TMPDIR, so TMPDIR is a file system in memory.
+# a file in TMPDIR, so TMPDIR is a file system in memory. It names a root device by itself; the root
+# would then be of type ramfs, which nfsd cannot export as the root of NFSv4.
 boot_uml() {
 	local work=$1 dir=$2 disk=() pin=() options
 	read -ra options < <(boot_options)
@@ -189,7 +190,7 @@ boot_uml() {
 		options+=("ncpus=$smp")
 	fi
 	[ -z "$out" ] || disk=("ubd0=$work/disk")
-	TMPDIR=/dev/shm timeout --foreground -k 5 "$timeout" "${pin[@]}" "$dir/vmlinuz" "mem=$mem" seccomp=on noreboot \
+	TMPDIR=/dev/shm timeout --foreground -k 5 "$timeout" "${pin[@]}" "$dir/vmlinuz" "mem=$mem" seccomp=on noreboot rootfstype=tmpfs \
 		"initrd=$work/initrd" "${disk[@]}" con=null ssl=null "ssl0=null,fd:5" "ssl1=$terminal" "ssl2=null,fd:6" \
 		"${options[@]}" 5>"$logs/console.log" 6>"$work/status" 2>"$work/qemu.log"
 }
