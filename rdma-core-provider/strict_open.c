@@ -13,8 +13,6 @@
 
 #include "strict.h"
 
-#define MEMORY_RULES	(1U << STRICT_MEMORY_CHANGED | 1U << STRICT_POISON)
-
 /* Octets of sinks that a context keeps, at most. */
 #define POISON_MOST	(256UL << 20)
 
@@ -42,11 +40,10 @@ struct kwarp_strict *kwarp_strict_open(struct kwarp_context *ctx)
 		return NULL;
 	s->ctx = ctx;
 	s->rules = set->given ? set->rules : STRICT_ALL;
-	if ((s->rules & MEMORY_RULES) && !kwarp_strict_reaches_memory()) {
-		fprintf(stderr, "kwarp: %s: strict mode without memory-changed and poison: process_vm_readv: %s\n",
+	if ((kwarp_strict_on(s, STRICT_MEMORY_CHANGED) || kwarp_strict_on(s, STRICT_POISON)) &&
+	    !kwarp_strict_reaches_memory())
+		fprintf(stderr, "kwarp: %s: strict mode cannot read memory (process_vm_readv: %s): poison is off, and memory-changed only finds regions that are deregistered\n",
 			ctx->ibv_ctx.context.device->name, strerror(errno));
-		s->rules &= ~MEMORY_RULES;
-	}
 	s->seed = set->seed;
 	s->poison_left = POISON_MOST;
 	pthread_mutex_init(&s->lock, NULL);

@@ -94,7 +94,7 @@ machine() {
 keep_awake() {
 	local cpu
 	for ((cpu = 0; cpu < $(nproc --all); cpu++)); do
-		taskset -c "$cpu" chrt --idle 0 setsid sh -c '
+		taskset -c "$cpu" chrt --idle 0 setpriv --pdeathsig KILL setsid sh -c '
 			# For users other than root, this write succeeds once in 100 ms.
 			for try in 1 2 3; do
 				echo 19 >/proc/self/autogroup && break
