@@ -352,9 +352,3 @@ check_suites() {
 rdma_core_release() {
 	sed -n 's/^set(PACKAGE_VERSION "\(.*\)")/\1/p' "$1/CMakeLists.txt" 2>/dev/null || :
 }
-
-# names_siw_alone LOG: true if the kernel log has a call trace with siw in it, and none with
-# kwarp.
-names_siw_alone() {
-	grep -qsE '\[siw\]|siw_[a-z_]+\+0x' "$1" && ! grep -qsE '\[kwarp\]|kwarp_[a-z_]+\+0x' "$1"
-}

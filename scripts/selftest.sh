@@ -10,7 +10,7 @@
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
-tests=(reports harmless leak-case counting lint-dead-tools lint-file-names lint-names bench-judge bench-retry bench-excuse bench-rfc7306 perf-race order kwarpctl scripts
+tests=(reports harmless leak-case counting lint-dead-tools lint-file-names lint-names bench-judge bench-retry bench-rfc7306 perf-race order kwarpctl scripts
 	no-kernel apt-trouble apt-suites ticks no-root packages-of packages-fail no-tools no-mounts space clean-cache
 	check-steps shell two-logs leaks)
 out=$KWARP_ROOT/build/selftest

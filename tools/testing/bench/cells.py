@@ -94,25 +94,6 @@ def all_cells(mtu):
         yield {"kind": "memory", "op": "idle", "size": 0, "qps": 512}
 
 
-def short_cells(mtu):
-    """The cells for which the project has performance targets, as many as two minutes allow."""
-    yield {"kind": "rate", "op": "stream", "size": 65536, "qps": 1}
-    for op in OPS:
-        yield {"kind": "rate", "op": op, "size": 65536, "qps": 1}
-    if mtu == 1500:
-        yield {"kind": "rate", "op": "write", "size": 64, "qps": 1}
-        yield {"kind": "rate", "op": "write", "size": 64, "qps": 64}
-        yield {"kind": "rate", "op": "write", "size": 65536, "qps": 512}
-        yield {"kind": "cpu", "op": "write", "size": 65536, "qps": 1}
-        yield {"kind": "connect", "op": "connect", "size": 64, "qps": 1, "count": 50}
-        for op in OPS:
-            yield {"kind": "latency", "op": op, "size": 64, "qps": 1}
-        # Each operation of RFC 7306 once. These have no performance target; the run shows that they
-        # work.
-        for kind, op, size in (("rate", IMM, 64), ("rate", "fetch-add", WORD), ("latency", "cmp-swap", WORD)):
-            yield {"kind": kind, "op": op, "size": size, "qps": 1}
-
-
 def name_of(cell):
     return f"{cell['kind']}-{cell['op']}-{cell['size']}-{cell['qps']}"
 

@@ -4,9 +4,8 @@
 
     report.py collect RECORDS MACHINE OUT.json   group the guest's records by cell
     report.py report DIR                         make report.md from DIR/*.json
-    report.py judge FILE.json...                 print as TAP which targets are missed by a
-                                                       factor of two; of several runs the best
-                                                       figures count, and the errors of all
+    report.py judge FILE.json                    print as TAP which messages take too many
+                                                       instructions
 
 A cell is one kind of traffic: MTU, program or device ("who": kwarp, siw, rxe, tcp ...), kind,
 operation, size, number of queue pairs.  It is measured once in each round.  The report has the
@@ -18,22 +17,15 @@ seconds apart; the report has the median, the lowest and the highest of these ra
 import glob
 import json
 import os
-import re
 import statistics
 import sys
 import time
 
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
-from figures import KEYS, Figures, went_wrong
+from figures import KEYS, Figures, instructions, rate_key, went_wrong
 from sections import sections
-from targets import targets
-
-# Targets that `judge` counts as passed or failed: streams of large Writes. In a short run on two
-# emulated processors the other figures depend on which program had to wait for a processor, so
-# these are only printed.
-JUDGED = re.compile(r"write-64k-(tcp|siw)-")
-
+from targets import INSTRUCTIONS, SLACK
 
 # ------------------------------------------------------------------- collecting
 
@@ -87,62 +79,26 @@ def ours_went_wrong(fig):
             yield from cell.get("errors", []) + cell.get("retried", [])
 
 
-def verdict_of(target, fig):
-    """The verdict on a target in one run, as a line of TAP.
+def judge(path):
+    """Print one verdict for each operation of INSTRUCTIONS, and one on errors.
 
-    If only siw has no figures, the target is skipped. Any other missing figure is a failure.
+    After a failed try the benchmark tries once more. A second try counts as an error.
     """
-    name = f"bench/{target.name}"
-    found = target.measure(fig)
-    if not found:
-        theirs = fig.runs(target.mtu, *target.theirs)
-        if target.theirs[0] == "siw" and not theirs and fig.runs(target.mtu, *target.ours):
-            return f"ok {name} # SKIP siw has no figures"
-        return f"not ok {name}: not measured"
-    ratio, goal = statistics.median(found), target.goal(fig)
-    text = f"{name}: {ratio:.2f}, target {target.sign()} {goal}"
-    if target.grossly_missed(ratio, goal):
-        return f"not ok {text}"
-    return f"ok {text}" + ("" if target.met(ratio, goal) else " (missed, by less than a factor of two)")
-
-
-def best_verdict_of(target, figs):
-    """The verdict on several runs: passed if one of them passes.
-
-    Another program on the host can make a run of half a second slower by any factor. Slow code is
-    slow in each run.
-    """
-    lines = [verdict_of(target, fig) for fig in figs]
-    good = [line for line in lines if line.startswith("ok ") and "# SKIP" not in line]
-    chosen = (good or lines)[0]
-    for line in lines:
-        if line is not chosen:
-            print(f"# in another run: {line}")
-    return chosen
-
-
-def judge(*paths):
-    """Print one verdict for each target, measured or not, and one on kwarp's errors.
-
-    After a failed try the benchmark tries once more. Second tries of all programs and devices are
-    reported. A second try of kwarp counts as an error.
-    """
-    figs = [Figures(path) for path in paths]
+    fig = Figures(path)
     lines = []
-    for t in targets():
-        if t.goal(figs[0]) is None:
+    for (op, size), usual in INSTRUCTIONS.items():
+        name = f"bench/{op}-{size}"
+        found = fig.values(instructions, 1500, *rate_key("kwarp", op, size))
+        if not found:
+            lines.append(f"not ok {name}: not measured")
             continue
-        if JUDGED.match(t.name):
-            lines.append(best_verdict_of(t, figs))
-            continue
-        found = t.measure(figs[0])
-        if found:
-            print(f"# bench/{t.name}: {statistics.median(found):.2f}, target {t.sign()} {t.goal(figs[0])}")
-    for fig in figs:
-        for cell in fig.data["cells"]:
-            for line in went_wrong(cell):
-                print(f"# {line}")
-    wrong = sum(1 for fig in figs for _ in ours_went_wrong(fig))
+        count = statistics.median(found.values())
+        verdict = "ok" if count <= usual * SLACK else "not ok"
+        lines.append(f"{verdict} {name}: {count:.2f} thousand instructions, usually {usual}, limit {usual * SLACK:.2f}")
+    for cell in fig.data["cells"]:
+        for line in went_wrong(cell):
+            print(f"# {line}")
+    wrong = sum(1 for _ in ours_went_wrong(fig))
     lines.append(("not ok" if wrong else "ok") + f" bench/errors: {wrong} runs of kwarp failed, or had to be tried again")
     print(f"1..{len(lines)}")
     print("\n".join(lines))

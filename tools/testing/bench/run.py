@@ -24,7 +24,7 @@ import time
 
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
-from cells import (LIBRARY, all_cells, cannot, depth_of, name_of, short_cells, sleeps, takes_part,
+from cells import (LIBRARY, all_cells, cannot, depth_of, name_of, sleeps, takes_part,
                    unit_of)
 from links import KINDS, difference, machine, make_link, run, sample, slow_down
 
@@ -346,12 +346,11 @@ def parse():
     p.add_argument("--link", choices=KINDS, default="veth", help="how packets get to the far end (links.py)")
     p.add_argument("--netem", help="arguments of netem at both ends, such as 'delay 10ms loss 0.1%%'")
     p.add_argument("--sleep", action="store_true", help="both ends sleep until an event comes, in all cells")
-    p.add_argument("--short", action="store_true")
     p.add_argument("--dry-run", action="store_true", help="check the options, and measure nothing")
     opt = p.parse_args()
     if opt.rounds < 1 or opt.seconds <= 0:
         p.error("--rounds and --seconds must be more than 0")
-    opt.chosen = {mtu: [cell for cell in (short_cells if opt.short else all_cells)(mtu)
+    opt.chosen = {mtu: [cell for cell in all_cells(mtu)
                         if re.search(opt.cells, f"{mtu}-{name_of(cell)}")] for mtu in opt.mtu}
     if not any(opt.chosen.values()):
         p.error(f"--cells '{opt.cells}' matches no cell; 1500-rate-write-65536-1 is one")

@@ -4,66 +4,49 @@
 # Tests of the benchmark: its verdict, its second try after a failure, its report. Sourced by
 # scripts/selftest.sh, which sets "out" (a folder for files).
 
-# bench_example KIND: print the figures of a short run of the benchmark. "good": all targets are
-# met; "errors": kwarp has no result at MTU 9000; "retried": one run of kwarp was repeated; "siw":
-# siw has no result at MTU 9000; "slow": kwarp is 80 times slower than in "good".
+# bench_example KIND: print the figures of a short run of the benchmark. "good": each message takes
+# one instruction per octet; "errors": there are no Reads; "retried": one run was repeated; "slow": a
+# Read takes a thousand times as many instructions.
 bench_example() {
 	python3 - "$1" <<-'END'
 		import json, sys
 		cells = []
-		for mtu in (1500, 9000):
-		    for who, op, ops in (("kwarp", "write", 4000), ("siw", "write", 100), ("tcp", "stream", 2000)):
-		        cell = {"mtu": mtu, "who": who, "kind": "rate", "op": op, "size": 65536, "qps": 1, "runs": {}}
-		        if who == "kwarp" and sys.argv[1] == "slow":
-		            ops = 50
-		        lost = {"errors": "kwarp", "siw": "siw"}.get(sys.argv[1])
-		        if who == lost and mtu == 9000:
+		for op in ("write", "read", "send"):
+		    for size in (64, 65536):
+		        cell = {"mtu": 1500, "who": "kwarp", "kind": "rate", "op": op, "size": size, "qps": 1, "runs": {}}
+		        each = size * (1000 if (op, sys.argv[1]) == ("read", "slow") else 1)
+		        if (op, sys.argv[1]) == ("read", "errors"):
 		            cell["errors"] = ["no end after 20 s"]
 		        else:
-		            cell["runs"] = {str(r): {"ops": ops, "seconds": 1.0, "busy": 1.0} for r in range(2)}
-		        if who == "kwarp" and mtu == 1500 and sys.argv[1] == "retried":
+		            cell["runs"] = {"0": {"ops": 1000, "seconds": each * 1e-6, "busy": 1.0}}
+		        if (op, size, sys.argv[1]) == ("read", 64, "retried"):
 		            cell["retried"] = ["no end after 20 s"]
 		        cells.append(cell)
 		print(json.dumps({"format": 1, "cells": cells}))
 	END
 }
 
-# judged_of NAME COUNTS KIND...: the verdict on runs of these kinds must have COUNTS, the numbers of
-# passed, failed and skipped results.
-judged_of() {
-	local name=$1 want=$2 kind counts files=()
-	shift 2
-	for kind; do
-		mkdir -p "$out/${#files[@]}"
-		bench_example "$kind" >"$out/${#files[@]}/6.12.json"
-		files+=("$out/${#files[@]}/6.12.json")
-	done
-	counts=$("$KWARP_ROOT/tools/testing/bench/report.py" judge "${files[@]}" | "$KWARP_ROOT/scripts/tap-count.sh")
-	[ "$counts" = "$want" ] || echo "runs of '$name' are judged '$counts', not '$want'"
-}
-
-# judged KIND COUNTS: the verdict on one run of this kind must have COUNTS.
+# judged KIND COUNTS: the verdict on a run of this kind must have COUNTS, the numbers of passed, failed
+# and skipped results.
 judged() {
-	judged_of "$1" "$2" "$1"
+	local counts
+	bench_example "$1" >"$out/icount.json"
+	counts=$("$KWARP_ROOT/tools/testing/bench/report.py" judge "$out/icount.json" | "$KWARP_ROOT/scripts/tap-count.sh")
+	[ "$counts" = "$2" ] || echo "a run of '$1' is judged '$counts', not '$2'"
 }
 
-# The verdict has five results: at each of two MTUs, large Writes of kwarp compared with TCP and
-# with siw; and whether kwarp had errors. Without figures of kwarp at one MTU, two comparisons fail,
-# too; without figures of siw, one is skipped.
+# The verdict has seven results: of each of three operations, small and large; and whether there were
+# errors.
 test_bench-judge() {
-	judged good "5 0 0"
-	judged errors "2 3 0"
-	judged retried "4 1 0"
-	judged siw "4 0 1"
-	# Of several runs the best figures count, and the errors of all runs.
-	judged_of slow "1 4 0" slow slow
-	judged_of again "5 0 0" slow good
-	judged_of again-errors "4 1 0" retried slow
+	judged good "7 0 0"
+	judged errors "4 3 0"
+	judged retried "6 1 0"
+	judged slow "5 2 0"
 }
 
-# bench_of_fakes WHO FAILURES: run the benchmark with fakes instead of devices, and print its
-# records. The first FAILURES tries of WHO's first large Write fail. If the servers are not started
-# again after a failure, later tries fail, too.
+# bench_of_fakes FAILURES: run the benchmark with a fake instead of a device, and print its records.
+# The first FAILURES tries of the first cell fail. If the servers are not started again after a
+# failure, later tries fail, too.
 bench_of_fakes() {
 	python3 -B - "$KWARP_ROOT/tools/testing/bench" "$@" <<-'END' | sed -n 's/^@//p'
 		import sys, types
@@ -71,9 +54,7 @@ bench_of_fakes() {
 		import run
 
 		class Fake:
-		    def __init__(self, name, link, ops):
-		        self.name, self.type, self.ops, self.stuck = name, link, ops, False
-		        self.failures = int(sys.argv[3]) if name == sys.argv[2] else 0
+		    name, type, stuck, failures = "kwarp", "kwarp", False, int(sys.argv[2])
 
 		    def set_mtu(self, mtu):
 		        pass
@@ -85,62 +66,33 @@ bench_of_fakes() {
 		        if self.stuck or self.failures:
 		            self.stuck, self.failures = True, max(0, self.failures - 1)
 		            raise run.Failed("no end after 20 s")
-		        return {"ops": self.ops, "seconds": 1.0, "busy": 1.0}
+		        return {"ops": 10 ** 9, "seconds": 1.0, "busy": 1.0}
 
-		fakes = [Fake("kwarp", "kwarp", 4000), Fake("siw", "siw", 100), Fake("tcp", None, 2000)]
-		cells = [{"kind": "rate", "op": op, "size": 65536, "qps": 1} for op in ("stream", "write")]
-		mtu = [1500, 9000]
-		bench = run.Bench(types.SimpleNamespace(rounds=2, seconds=1, mtu=mtu, chosen=dict.fromkeys(mtu, cells)), fakes)
-		for number in range(2):
-		    bench.round(number)
+		cells = [{"kind": "rate", "op": op, "size": size, "qps": 1} for op in ("write", "read", "send") for size in (64, 65536)]
+		run.Bench(types.SimpleNamespace(rounds=1, seconds=1, mtu=[1500], chosen={1500: cells}), [Fake()]).round(0)
 	END
 }
 
-# retried WHO FAILURES COUNTS TOLD: if the first FAILURES tries of WHO fail, the verdict must have
-# COUNTS, and report TOLD times that a second try succeeded.
+# retried FAILURES COUNTS TOLD: if the first FAILURES tries fail, the verdict must have COUNTS, and
+# report TOLD times that a second try succeeded.
 retried() {
 	local verdict counts told
-	bench_of_fakes "$1" "$2" >"$out/retry.records"
+	bench_of_fakes "$1" >"$out/retry.records"
 	: >"$out/retry.machine"
-	"$KWARP_ROOT/tools/testing/bench/report.py" collect "$out/retry.records" "$out/retry.machine" "$out/6.12.json"
-	verdict=$("$KWARP_ROOT/tools/testing/bench/report.py" judge "$out/6.12.json")
+	"$KWARP_ROOT/tools/testing/bench/report.py" collect "$out/retry.records" "$out/retry.machine" "$out/icount.json"
+	verdict=$("$KWARP_ROOT/tools/testing/bench/report.py" judge "$out/icount.json")
 	counts=$("$KWARP_ROOT/scripts/tap-count.sh" <<<"$verdict")
-	[ "$counts" = "$3" ] || echo "$2 failures of $1 are judged '$counts', not '$3'"
+	[ "$counts" = "$2" ] || echo "$1 failures are judged '$counts', not '$2'"
 	told=$(grep -c '^# .*, MTU 1500, .* worked when it was tried again' <<<"$verdict") || :
-	[ "$told" = "$4" ] || echo "of $2 failures of $1 it is told $told times, not $4, that a try was the second"
+	[ "$told" = "$3" ] || echo "of $1 failures it is told $told times, not $3, that a try was the second"
 }
 
-# After a failure the benchmark tries once more. For kwarp this second try counts as an error, even
-# if it succeeds. After a second failure the benchmark gives this measurement up: then two
-# comparisons of kwarp fail, or that with siw is skipped.
+# After a failure the benchmark tries once more, which counts as an error, even if it succeeds. After a
+# second failure the benchmark gives this measurement up.
 test_bench-retry() {
-	retried kwarp 0 "5 0 0" 0
-	retried kwarp 1 "4 1 0" 1
-	retried kwarp 2 "2 3 0" 0
-	retried siw 1 "5 0 0" 1
-	retried siw 2 "4 0 1" 0
-}
-
-# excused YES|NO LINE...: from a kernel log of these lines, the benchmark must conclude (YES) or
-# must not conclude (NO) that siw caused the failure. If siw did, the benchmark runs once more.
-excused() {
-	local want=$1 got=NO
-	shift
-	printf '%s\n' "$@" >"$out/excuse.log"
-	! names_siw_alone "$out/excuse.log" || got=YES
-	[ "$got" = "$want" ] || echo "for the bench the fault is siw's: $got, must be $want, with $*"
-}
-
-test_bench-excuse() {
-	local siw='RIP: 0010:siw_tx_hdt+0x1a/0x2b0 [siw]' kwarp='RIP: 0010:kwarp_tx_run+0x1/0x9 [kwarp]'
-	excused YES 'Oops: 0000 [#1]' "$siw"
-	excused NO 'Oops: 0000 [#1]' "$kwarp"
-	excused NO "$siw" "$kwarp"
-	excused NO "$siw" ' kwarp_fpdu_rx_next+0x40/0x400'
-	excused NO 'Oops: 0000 [#1]'
-	rm -f "$out/excuse.log"
-	names_siw_alone "$out/excuse.log" && echo "a guest without a log is excused"
-	return 0
+	retried 0 "7 0 0" 0
+	retried 1 "6 1 0" 1
+	retried 2 "5 2 0" 0
 }
 
 # The report's table of RFC 7306 has the ratio of kwarp's value to rxe's. The ratio is made for each

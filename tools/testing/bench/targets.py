@@ -15,6 +15,16 @@ COUNTED = "icount"
 NIC, GRO, TWO, TWO_TSO = "icount-nic", "icount-gro", "two", "two-tso"
 
 
+# Thousands of instructions that a message of kwarp takes, both ends together, at MTU 1500 in the guest
+# icount, by operation and size. With SLACK more, the step bench of make check fails: other releases
+# of kernel and compiler make a difference, too. A change that makes the code faster lowers them.
+INSTRUCTIONS = {
+    ("write", 64): 2.24, ("read", 64): 3.79, ("send", 64): 3.35,
+    ("write", 65536): 83.0, ("read", 65536): 84.6, ("send", 65536): 85.7,
+}
+SLACK = 1.05
+
+
 class Target:
     """The ratio of two cells ("ours" to "theirs") is at least, or with most=True at most, a goal.
 
@@ -36,9 +46,6 @@ class Target:
 
     def met(self, ratio, goal):
         return ratio <= goal if self.most else ratio >= goal
-
-    def grossly_missed(self, ratio, goal):
-        return not self.met(ratio, goal * 2 if self.most else goal / 2)
 
     def sign(self):
         return "≤" if self.most else "≥"
