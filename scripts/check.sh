@@ -137,7 +137,7 @@ done
 [ $# -eq 0 ] || names=("$@")
 need_root
 need_cache
-[ $# -gt 0 ] || [ -e "$KWARP_CACHE/kunit" ] || need_space "the first check" 9000 "$KWARP_CACHE" 1000 "$KWARP_ROOT/build"
+[ $# -gt 0 ] || [ -e "$KWARP_CACHE/kunit" ] || need_space "the first check" 11000 "$KWARP_CACHE" 1000 "$KWARP_ROOT/build"
 rm -rf "$logs"
 mkdir -p "$logs"
 # Install the packages now, because two steps that run at the same time would both do it.
