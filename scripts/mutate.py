@@ -6,16 +6,17 @@
 # not fulfilled? Draw rows of level MUST at random. For each row, break one of its functions, and
 # run its tests; one of these must fail.
 #
-#   scripts/mutate.py [--rows 40] [--seed N] [--minutes M] [--only ID...] [--kunit-only] [--list]
+#   scripts/mutate.py [--rows 40] [--seed N] [--minutes M] [--only ID...] [--kunit-only]
+#                     [--kernel 6.12] [--list]
 #
 # How a function is broken: if the function, or the comment before it, cites the requirement's ID,
 # the next condition after the citation is inverted. If not, the function returns at once, as if it
 # had succeeded. All changes are made in a copy of the tree, build/mutate/tree.
 #
 # KUnit cases run first. If none of them fails, the cases of the raw peer and of the end-to-end
-# suite run in a virtual machine. The raw peer is a test program that makes MPA, DDP and RDMAP octet
-# by octet on a TCP socket (tools/testing/rawpeer). Rows that name only other kinds of tests (fuzz,
-# provider) are not drawn.
+# suite run in a virtual machine; without KVM, those with the kernel uml-up are the faster ones. The
+# raw peer is a test program that makes MPA, DDP and RDMAP octet by octet on a TCP socket
+# (tools/testing/rawpeer). Rows that name only other kinds of tests (fuzz, provider) are not drawn.
 #
 # Results are in build/mutate/result.txt. In the last line, "N passed, N failed, N skipped", passed
 # are functions whose fault a test has found ("killed"), failed are those whose fault no test has
@@ -181,7 +182,7 @@ def guest_passed(tests):
     cases = e2e + (["raw-fpdu"] if raw else [])
     # The kernel panics at the first oops or soft lockup, so that the run does not wait for the time
     # limit.
-    status = run(["tools/testing/selftests/e2e.sh", "--kernel", "6.12"] + cases, 900, log,
+    status = run(["tools/testing/selftests/e2e.sh", "--kernel", OPTIONS.kernel] + cases, 900, log,
                  KWARP_RAW_CASES=" ".join(raw), KWARP_APPEND="oops=panic softlockup_panic=1")
     return status == 0, "running the end-to-end suite" in log.read_text(errors="replace")
 
@@ -304,6 +305,7 @@ def options():
     p.add_argument("--only", nargs="+", metavar="ID", help="draw from these rows of the tables only")
     p.add_argument("--kunit-only", action="store_true",
                    help="rows that name unit tests, and no tests in a guest")
+    p.add_argument("--kernel", default="6.12", help="kernel of the virtual machine (%(default)s)")
     p.add_argument("--list", action="store_true", help="print the rows that are drawn, and run nothing")
     return p.parse_args()
 
