@@ -33,7 +33,7 @@ out_of_two_check() {
 	interop-siw-is-server-crc-on-rping-ipv4 | interop-siw-is-client-crc-on-data) return 1 ;;
 	kernel-nvme | kernel-nfs) return 1 ;;
 	raw-fpdu | raw-close | wire-pingpong) return 1 ;;
-	two-mtu-9000-1500 | two-connect | two-vlan | two-wireguard) return 1 ;;
+	two-mtu-9000-1500 | two-connect | two-vlan) return 1 ;;
 	two-unplug-there | two-reload-there | two-power) return 1 ;;
 	*) ;;
 	esac
