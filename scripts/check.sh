@@ -12,9 +12,9 @@
 # kernel (e2e-um).
 #
 # Three steps run at the same time as others: the tests of make install and of the provider, and
-# e2e-um, which uses one processor. The fuzzers, the other end-to-end suites and the benchmark run
-# alone, because their cases have time limits. With builds beside an emulated machine cases take half
-# as long again, also if the builds have the lowest priority.
+# e2e-um, which uses one processor. The fuzzers and the other end-to-end suites run alone, because
+# their cases have time limits. With builds beside an emulated machine cases take half as long again,
+# also if the builds have the lowest priority.
 #
 #   KWARP_CHECK_TIME=5100      seconds for all steps; steps that would not end in time are skipped
 #   KWARP_JUNIT=FILE           write the results of all cases to FILE as JUnit's XML (junit.sh)
@@ -142,7 +142,7 @@ rm -rf "$logs"
 mkdir -p "$logs"
 # Install the packages now, because two steps that run at the same time would both do it.
 "$here/host-packages.sh" check
-# Without e2e-um the step e2e runs all cases.
+# Without e2e-um the step e2e runs all cases of the set check.
 if [ $# -eq 0 ] && [ "$("$KWARP_ROOT/tools/testing/guest/accel.sh")" = kvm ]; then
 	mapfile -t names < <(printf '%s\n' "${names[@]}" | grep -vx e2e-um)
 fi
@@ -175,7 +175,7 @@ KWARP_E2E_SET=$e2e_set step e2e "$e2e" --kernel 6.12
 step e2e-icount env KWARP_ACCEL=icount "$e2e" --kernel 6.12 coalesce-delay coalesce-server coalesce-sleep coalesce-poll
 step_in 180 bench "$KWARP_ROOT/tools/testing/bench/bench.sh" --short
 step_in 400 selftest env KWARP_SELFTEST_DEBUG=0 "$here/selftest.sh"
-step_in 900 e2e-two env KWARP_E2E_SET=check "$e2e" --kernel 6.12 --peer-kernel 6.12
+step_in 700 e2e-two env KWARP_E2E_SET=check "$e2e" --kernel 6.12 --peer-kernel 6.12
 
 tell_skipped
 tell_times

@@ -271,6 +271,8 @@ def main():
     known, built = kunit_passed()
     if not built or not known:
         sys.exit(f"the unit tests do not run as they are: {WORK}/kunit.log")
+    if not OPTIONS.kunit_only and not guest_passed(["e2e:data-plain-1500"])[0]:
+        sys.exit(f"the guest does not run as it is: {WORK}/guest.log")
     old = outdated(candidates(), known)
     if old:
         sys.exit("these do not run, so that no mutant could be found by them: " + ", ".join(old))

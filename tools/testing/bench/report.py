@@ -86,9 +86,9 @@ def judge(path):
     """
     fig = Figures(path)
     lines = []
-    for (op, size), usual in INSTRUCTIONS.items():
-        name = f"bench/{op}-{size}"
-        found = fig.values(instructions, 1500, *rate_key("kwarp", op, size))
+    for (kind, op, size), usual in INSTRUCTIONS.items():
+        name = f"bench/{kind}-{op}-{size}"
+        found = fig.values(instructions, 1500, *rate_key("kwarp", op, size, kind=kind))
         if not found:
             lines.append(f"not ok {name}: not measured")
             continue

@@ -8,20 +8,21 @@
 # one instruction per octet; "errors": there are no Reads; "retried": one run was repeated; "slow": a
 # Read takes a thousand times as many instructions.
 bench_example() {
-	python3 - "$1" <<-'END'
+	python3 -B - "$1" "$KWARP_ROOT/tools/testing/bench" <<-'END'
 		import json, sys
 		cells = []
-		for op in ("write", "read", "send"):
-		    for size in (64, 65536):
-		        cell = {"mtu": 1500, "who": "kwarp", "kind": "rate", "op": op, "size": size, "qps": 1, "runs": {}}
-		        each = size * (1000 if (op, sys.argv[1]) == ("read", "slow") else 1)
-		        if (op, sys.argv[1]) == ("read", "errors"):
-		            cell["errors"] = ["no end after 20 s"]
-		        else:
-		            cell["runs"] = {"0": {"ops": 1000, "seconds": each * 1e-6, "busy": 1.0}}
-		        if (op, size, sys.argv[1]) == ("read", 64, "retried"):
-		            cell["retried"] = ["no end after 20 s"]
-		        cells.append(cell)
+		sys.path.insert(0, sys.argv[2])
+		from targets import INSTRUCTIONS
+		for kind, op, size in INSTRUCTIONS:
+		    cell = {"mtu": 1500, "who": "kwarp", "kind": kind, "op": op, "size": size, "qps": 1, "runs": {}}
+		    each = size * (1000 if (op, sys.argv[1]) == ("read", "slow") else 1)
+		    if (op, sys.argv[1]) == ("read", "errors"):
+		        cell["errors"] = ["no end after 20 s"]
+		    else:
+		        cell["runs"] = {"0": {"ops": 1000, "seconds": each * 1e-6, "busy": 1.0}}
+		    if (op, size, sys.argv[1]) == ("read", 64, "retried"):
+		        cell["retried"] = ["no end after 20 s"]
+		    cells.append(cell)
 		print(json.dumps({"format": 1, "cells": cells}))
 	END
 }
@@ -35,13 +36,12 @@ judged() {
 	[ "$counts" = "$2" ] || echo "a run of '$1' is judged '$counts', not '$2'"
 }
 
-# The verdict has seven results: of each of three operations, small and large; and whether there were
-# errors.
+# The verdict has ten results: nine numbers of instructions, and whether there were errors.
 test_bench-judge() {
-	judged good "7 0 0"
-	judged errors "4 3 0"
-	judged retried "6 1 0"
-	judged slow "5 2 0"
+	judged good "10 0 0"
+	judged errors "7 3 0"
+	judged retried "9 1 0"
+	judged slow "8 2 0"
 }
 
 # bench_of_fakes FAILURES: run the benchmark with a fake instead of a device, and print its records.
@@ -68,7 +68,8 @@ bench_of_fakes() {
 		            raise run.Failed("no end after 20 s")
 		        return {"ops": 10 ** 9, "seconds": 1.0, "busy": 1.0}
 
-		cells = [{"kind": "rate", "op": op, "size": size, "qps": 1} for op in ("write", "read", "send") for size in (64, 65536)]
+		from targets import INSTRUCTIONS
+		cells = [{"kind": kind, "op": op, "size": size, "qps": 1} for kind, op, size in INSTRUCTIONS]
 		run.Bench(types.SimpleNamespace(rounds=1, seconds=1, mtu=[1500], chosen={1500: cells}), [Fake()]).round(0)
 	END
 }
@@ -90,9 +91,9 @@ retried() {
 # After a failure the benchmark tries once more, which counts as an error, even if it succeeds. After a
 # second failure the benchmark gives this measurement up.
 test_bench-retry() {
-	retried 0 "7 0 0" 0
-	retried 1 "6 1 0" 1
-	retried 2 "5 2 0" 0
+	retried 0 "10 0 0" 0
+	retried 1 "9 1 0" 1
+	retried 2 "8 2 0" 0
 }
 
 # The report's table of RFC 7306 has the ratio of kwarp's value to rxe's. The ratio is made for each

@@ -11,7 +11,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 probe() {
 	[ -e /dev/kvm ] || return 1
 	# The time limit below is for booting alone.
-	"$KWARP_ROOT/scripts/get-kernel.sh" 6.12 >/dev/null && "$here/root.sh" plain >/dev/null || return 1
+	"$KWARP_ROOT/scripts/get-kernel.sh" 6.12 >/dev/null && "$here/root.sh" plain >/dev/null ||
+		die "the guest that would show whether KVM works cannot be made"
 	say "probing whether KVM works here, ten seconds at most; without it the guest runs in emulation, which is slower"
 	timeout 40 "$here/vm.sh" --accel kvm --timeout 10 --no-scan \
 		--logs "$KWARP_CACHE/log/kvm-probe" -- true >/dev/null 2>&1

@@ -180,9 +180,7 @@ boot_arm64() {
 # a file in TMPDIR, so TMPDIR is a file system in memory. It names a root device by itself; the root
 # would then be of type ramfs, which nfsd cannot export as the root of NFSv4.
 boot_uml() {
-	local work=$1 dir=$2 disk=() pin=() options free
-	free=$(df --output=avail -BM /dev/shm | tr -dc 0-9)
-	[ "$free" -ge 1500 ] || die "a user-mode kernel needs 1500 MB in /dev/shm, where $free MB are free (in a container: --shm-size)"
+	local work=$1 dir=$2 disk=() pin=() options
 	read -ra options < <(boot_options)
 	if [ "$kernel" = uml-up ]; then
 		# The guest's kernel and its programs are processes of the host that run in turns,
@@ -273,6 +271,8 @@ console=ttyS0
 case $kernel in *-arm64) root=arm64 console=ttyAMA0; "$KWARP_ROOT/scripts/host-packages.sh" arm64 ;; esac
 guest=$("$here/root.sh" "$root")
 how=$(accelerator)
+[ "$how" != none ] || free=$(df --output=avail -BM /dev/shm | tr -dc 0-9)
+[ "${free:-1500}" -ge 1500 ] || die "a user-mode kernel needs 1500 MB in /dev/shm, where $free MB are free (in a container: --shm-size)"
 logs=${logs:-$KWARP_ROOT/build/vm/$(date +%Y%m%d-%H%M%S)-$$}
 mkdir -p "$logs"
 logs=$(realpath "$logs")
