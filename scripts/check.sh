@@ -156,7 +156,7 @@ beside=(install provider-test e2e-um)
 steps_beside() {
 	step install "$here/debian/install-test.sh" bookworm
 	step provider-test "$here/provider-test.sh"
-	KWARP_E2E_SET=user-mode step e2e-um "$e2e" --kernel uml-up
+	step e2e-um env KWARP_E2E_SET=user-mode "$e2e" --kernel uml-up
 }
 steps_beside >"$logs/beside.told" 2>&1 &
 step lint "$here/lint.sh"
@@ -171,7 +171,7 @@ for name in "${beside[@]}"; do
 	echo "=== $name did not run to its end" | tee -a "$logs/$name.log"
 done
 step fuzz "$KWARP_ROOT/tools/testing/fuzz/fuzz.sh" 60
-KWARP_E2E_SET=$e2e_set step e2e "$e2e" --kernel 6.12
+step e2e env KWARP_E2E_SET=$e2e_set "$e2e" --kernel 6.12
 step e2e-icount env KWARP_ACCEL=icount "$e2e" --kernel 6.12 coalesce-delay coalesce-server coalesce-sleep coalesce-poll
 step_in 180 bench "$KWARP_ROOT/tools/testing/bench/bench.sh" --short
 step_in 400 selftest env KWARP_SELFTEST_DEBUG=0 "$here/selftest.sh"

@@ -90,7 +90,7 @@ existing_part() {
 # need_space WHAT MB DIR [MB DIR]...: fail if there is less free space than WHAT needs. Folders on
 # one file system need their space there together.
 need_space() {
-	local what=$1 device dir free
+	local what=$1 device dir free hint
 	local -A need=() where=()
 	shift
 	while [ $# -gt 0 ]; do
@@ -99,8 +99,10 @@ need_space() {
 		need[$device]=$((${need[$device]:-0} + $1))
 		where[$device]+=${where[$device]:+ and }$2
 		free=$(df --output=avail -BM "$dir" | tr -dc 0-9)
+		hint=
+		[[ ${where[$device]} != *"$KWARP_CACHE"* ]] || hint=' (KWARP_CACHE=DIR: another folder for downloads)'
 		[ "$free" -ge "${need[$device]}" ] ||
-			die "$what needs ${need[$device]} MB in ${where[$device]}, where $free MB are free (KWARP_CACHE=DIR: another folder for downloads)"
+			die "$what needs ${need[$device]} MB in ${where[$device]}, where $free MB are free$hint"
 		shift 2
 	done
 }

@@ -167,26 +167,23 @@ judge() {
 
 options=()
 parse "$@"
+"$KWARP_ROOT/scripts/host-packages.sh" check
 if [ "$short" = 1 ]; then
 	[ $((${#guests[@]} + ${#options[@]})) -eq 0 ] || die "--short chooses guest and cells itself"
-	"$KWARP_ROOT/scripts/host-packages.sh" check
 	out=$KWARP_ROOT/build/bench-short guests=(icount) timeout=600
 	rm -rf "$out"
 	options=(--rounds 1 --seconds 0.2 --mtu 1500 --who kwarp --cells '1500-(rate-(write|read|send)-(64|65536)|(rate-write-imm|connect-connect|latency-send)-64|(rate-fetch-add|latency-cmp-swap)-8)-1$')
-else
-	"$KWARP_ROOT/scripts/host-packages.sh" check
-	[ ${#guests[@]} -gt 0 ] || guests=(uml-up uml-steer uml)
 fi
+[ ${#guests[@]} -gt 0 ] || guests=(uml-up uml-steer uml)
 # Check the options now, before a guest boots.
 "$here/$program" --dry-run "${options[@]}" || die "see the head of $0"
 mkdir -p "$out"
 out=$(realpath "$out")
 status=0
+run_guests || status=$?
 if [ "$short" = 1 ]; then
-	run_guests || status=$?
 	judge
 else
-	run_guests || status=$?
 	[ -n "$(find "$out" -maxdepth 1 -name '*.json')" ] || die "nothing was measured: see $out/*-logs"
 	"$here/report.py" report "$out"
 	say "the report is $out/report.md"

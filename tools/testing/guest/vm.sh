@@ -271,8 +271,7 @@ console=ttyS0
 case $kernel in *-arm64) root=arm64 console=ttyAMA0; "$KWARP_ROOT/scripts/host-packages.sh" arm64 ;; esac
 guest=$("$here/root.sh" "$root")
 how=$(accelerator)
-[ "$how" != none ] || free=$(df --output=avail -BM /dev/shm | tr -dc 0-9)
-[ "${free:-1500}" -ge 1500 ] || die "a user-mode kernel needs 1500 MB in /dev/shm, where $free MB are free (in a container: --shm-size)"
+[ "$how" != none ] || need_space "a user-mode kernel (in a container: --shm-size)" 1500 /dev/shm
 logs=${logs:-$KWARP_ROOT/build/vm/$(date +%Y%m%d-%H%M%S)-$$}
 mkdir -p "$logs"
 logs=$(realpath "$logs")
